@@ -1,0 +1,1 @@
+"""The artefacts between the stages: declared, validated, read and written."""

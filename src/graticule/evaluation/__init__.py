@@ -1,0 +1,1 @@
+"""Scores of predictions by place, with their uncertainty."""

@@ -1,0 +1,1 @@
+"""Places: countries, region schemes, point to country, grid cells."""

@@ -1,0 +1,1 @@
+"""Pretrained models: loading, features, predictions, zero-shot, label spaces, probes."""

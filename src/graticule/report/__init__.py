@@ -1,0 +1,1 @@
+"""Tables of numbers as figures and one self-contained page."""
