@@ -185,5 +185,7 @@ def _fault(frame: pl.DataFrame, name: str, bad: pl.Series, expected: str, *, fir
 
 
 def _value(value: object) -> str:
+    if isinstance(value, pl.Series):
+        return f"a list of {len(value)}"
     text = "empty" if value is None else repr(value)
     return text if len(text) <= 60 else text[:57] + "…"
