@@ -1,9 +1,9 @@
 """A small set of geotagged photos from Wikimedia Commons: the same object photographed in different countries.
 
-Commons keeps categories such as *Post boxes in Japan*, so a label and a country come with each photo, and most photos carry
-coordinates. `fetch_commons` asks the public API for a few thumbnails of each category, one request at a time, and writes
-them as ``{country}/{label}/*.jpg`` with a table of author, licence and page beside them. It is what ``graticule demo``
-falls back to where no folder of photos is at hand.
+Commons keeps categories such as *Post boxes in Japan*, so a label and a country come with each photo, and most photos
+carry coordinates. `fetch_commons` asks the public API for a few thumbnails of each category, one request at a time, and
+writes them as ``{country}/{label}/*.jpg`` with a table of author, licence and page beside them. It is what ``graticule
+demo`` falls back to where no folder of photos is at hand.
 """
 
 from __future__ import annotations

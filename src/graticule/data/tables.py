@@ -133,6 +133,58 @@ ANSWERS = Table(
     },
 )
 
+CANDIDATES = Table(
+    name="candidates",
+    row="an image × a label that is worth asking people about",
+    key=("image_id", "label"),
+    columns={
+        "image_id": _key("name of the image"),
+        "label": _key("a label that may hold: the given one, or one that a model puts among its best"),
+        "is_given": Column(dtype=FLAG, required=True, nullable=False, meaning="whether the data set gives this label"),
+        "models": Column(dtype=pl.List(pl.String()), meaning="models that put the label among their best"),
+        "ranks": Column(dtype=pl.List(pl.Int64()), meaning="its rank with each of them, 1 the best, in the same order"),
+        "n_models": Column(dtype=COUNT, low=0, meaning="how many models put the label among their best"),
+        "best_rank": Column(dtype=COUNT, low=1, meaning="its best rank with any model; null where only given"),
+        "selection_frequency": Column(dtype=FLOAT, low=0, high=1, meaning="share of workers who selected the label"),
+        "n_workers": Column(dtype=COUNT, low=0, meaning="workers who were asked"),
+        "distance": Column(dtype=FLOAT, unit="nodes", low=0, meaning="distance from the given label"),
+        "kept_for": _text("why pruning kept it: given, selected, distant or filled"),
+    },
+)
+
+TASKS = Table(
+    name="tasks",
+    row="a question of a task: an image and a label",
+    key=("task_id", "image_id", "label"),
+    columns={
+        "task_id": _key("name of the task: a grid (CONTAINS) or an image (CLASSIFY)"),
+        "kind": _key("contains or classify"),
+        "position": Column(dtype=COUNT, required=True, nullable=False, low=0, meaning="place in the task, from 0"),
+        "image_id": _key("image that is shown"),
+        "label": _key("label that is asked about (CONTAINS) or offered (CLASSIFY)"),
+        "description": _text("what the label means, in words"),
+        "is_control": Column(dtype=FLAG, meaning="whether the right answer is known; never shown to workers"),
+        "n_workers": Column(dtype=COUNT, low=1, meaning="different workers who are to answer the task"),
+    },
+)
+
+AGREEMENT = Table(
+    name="agreement",
+    row="a coefficient of agreement between workers",
+    columns={
+        "statistic": _key("krippendorff_alpha, fleiss_kappa or control_accuracy"),
+        "kind": _text("contains or classify"),
+        "label": _text("label; null means all"),
+        "worker_id": _text("worker against all others; null means all among each other"),
+        "value": Column(dtype=FLOAT, meaning="the coefficient; NaN where undefined"),
+        "low": Column(dtype=FLOAT, meaning="lower end of its 95 % interval; NaN where there is none"),
+        "high": Column(dtype=FLOAT, meaning="upper end of its 95 % interval; NaN where there is none"),
+        "n_images": Column(dtype=COUNT, low=0, meaning="images that it rests on"),
+        "n_workers": Column(dtype=COUNT, low=0, meaning="workers that it rests on"),
+        "n_answers": Column(dtype=COUNT, low=0, meaning="answers that it rests on"),
+    },
+)
+
 LABELS = Table(
     name="labels",
     row="an image × a label that people accept",
@@ -194,7 +246,20 @@ FAILURES = Table(
 
 TABLES: dict[str, Table] = {
     table.name: table
-    for table in (IMAGES, REJECTS, FEATURES, PREDICTIONS, ANSWERS, LABELS, METRICS, EMBEDDING, FAILURES)
+    for table in (
+        IMAGES,
+        REJECTS,
+        FEATURES,
+        PREDICTIONS,
+        CANDIDATES,
+        TASKS,
+        ANSWERS,
+        AGREEMENT,
+        LABELS,
+        METRICS,
+        EMBEDDING,
+        FAILURES,
+    )
 }
 
 
