@@ -18,7 +18,7 @@ $(VENV)/.installed: pyproject.toml
 	touch $@
 
 demo: $(VENV)/.installed
-	$(BIN)/python -m graticule.demo --output demo $(if $(PHOTOS),--photos $(PHOTOS))
+	$(BIN)/graticule demo -o demo $(if $(PHOTOS),--photos $(PHOTOS))
 
 test: $(VENV)/.installed
 	bash scripts/install_system_packages.sh

@@ -19,6 +19,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "predict": ("graticule.cli.predict:predict", "Images and a model → scores for each label."),
     "probe": ("graticule.cli.probe:probe", "Features and a training query → predictions of a linear probe."),
     "audit": ("graticule.cli.audit:audit", "Images and predictions → where the model fails, as a page and tables."),
+    "demo": ("graticule.cli.demo:demo", "The main job, step by step, on real photos that can be had here."),
 }
 """Command → where it is, and its line in ``graticule --help``."""
 
