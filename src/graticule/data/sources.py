@@ -80,14 +80,27 @@ def read_file(path: Path) -> bytes:
     FileError
         The file is missing, unreadable, no regular file or too long.
     """
+    data = read_head(path, MAX_FILE_BYTES + 1)
+    if len(data) > MAX_FILE_BYTES:
+        raise FileError(f"{path}: longer than the {MAX_FILE_BYTES} bytes that are read. Is it an image?")
+    return data
+
+
+def read_head(path: Path, n_bytes: int) -> bytes:
+    """Return the first bytes of a regular file.
+
+    Raises
+    ------
+    FileError
+        The file is missing, unreadable or no regular file.
+    """
     try:
         facts = path.stat()
         if not stat.S_ISREG(facts.st_mode):
             kind = "a folder" if stat.S_ISDIR(facts.st_mode) else "a pipe or a device"
             raise FileError(f"{path}: {kind}, not a file.")
-        if facts.st_size > MAX_FILE_BYTES:
-            raise FileError(f"{path}: {facts.st_size} bytes, at most {MAX_FILE_BYTES} are read. Is it an image?")
-        return path.read_bytes()
+        with path.open("rb") as file:
+            return file.read(min(n_bytes, facts.st_size))
     except (OSError, ValueError) as error:
         if isinstance(error, FileError):
             raise

@@ -15,6 +15,9 @@ import polars as pl
 from graticule.errors import TableError, shown
 
 SEPARATORS = ",;\t|"
+HEADER_CHARACTERS = 1_000_000
+"""Characters within which the line of column names must end."""
+
 UNNAMED = "__unnamed_"
 """Columns without a name at the end of the header: a spreadsheet's trailing separators."""
 
@@ -91,10 +94,10 @@ def _read_header(text: str, *, where: str) -> tuple[str, list[str]]:
     """Return the separator and the columns' names."""
     if not text.strip():
         raise TableError(f"{where}: the file is empty, expected a line of column names and a row an image.")
-    line = text[:100_000].splitlines()[0]
+    line = text[:HEADER_CHARACTERS].splitlines()[0]
     separator = max(SEPARATORS, key=lambda mark: len(next(csv.reader([line], delimiter=mark), [])))
     try:
-        header = next(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
+        header = next(csv.reader(io.StringIO(text[:HEADER_CHARACTERS], newline=""), delimiter=separator))
     except (csv.Error, StopIteration) as error:
         raise TableError(f"{where} line 1: no readable line of column names ({error}).") from error
     names = [name.strip() for name in header]

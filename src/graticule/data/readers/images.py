@@ -7,15 +7,14 @@ from pathlib import Path
 
 import polars as pl
 
-from graticule.data.readers.columns import clean_images, rename_columns
-from graticule.data.readers.rows import is_table, read_rows
+from graticule.data.readers.layouts import list_images
+from graticule.data.readers.rows import is_table
+from graticule.data.readers.table import read_image_rows
 from graticule.data.tables import IMAGES
 from graticule.data.validate import validate_table
+from graticule.data.walk import is_image_name
 
 logger = logging.getLogger(__name__)
-
-PLACES_IN_TEXT = 2
-"""Line of the first row in a file with a header."""
 
 
 def read_images(source: str | Path, *, layout: str | None = None) -> pl.DataFrame:
@@ -41,19 +40,13 @@ def read_images(source: str | Path, *, layout: str | None = None) -> pl.DataFram
     path and no ``image_id``, the path is the name. Paths stay as they are written: relative to the folder of the table.
     """
     place = Path(source)
-    if not is_table(place) and not _is_parquet_folder(place):
-        from graticule.data.readers import list_images
-
-        return list_images(place, layout=layout).frame
-    renamed = rename_columns(read_rows(place))
-    for target, given in renamed.taken.items():
-        logger.info("%s: column '%s' taken as %s", place, given, target)
-    first_row = 1 if place.is_dir() or place.suffix.lower() in (".parquet", ".pq") else PLACES_IN_TEXT
-    where = str(place)
-    if "image_id" in renamed.taken:
-        where += f" (column '{renamed.taken['image_id']}' taken as image_id)"
-    return validate_table(clean_images(renamed.frame), IMAGES, where=where, first_row=first_row)
-
-
-def _is_parquet_folder(place: Path) -> bool:
-    return place.is_dir() and any(place.glob("*.parquet"))
+    if is_table(place) or (place.is_dir() and any(place.glob("*.parquet"))):
+        listing = read_image_rows(place)
+    else:
+        listing = list_images(place, layout=layout)
+    for note in listing.notes:
+        logger.info("%s", note)
+    if "path" not in listing.frame.columns or is_table(place):
+        return listing.frame
+    images = [is_image_name(path.split("::")[0]) for path in listing.frame["path"].fill_null("").to_list()]
+    return validate_table(listing.frame.filter(pl.Series(images, dtype=pl.Boolean)), IMAGES, where=str(place))

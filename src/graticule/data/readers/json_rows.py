@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
@@ -42,9 +42,14 @@ def read_json_rows(data: bytes, *, where: str) -> pl.DataFrame:
         raise TableError(
             f"{where}: {'; '.join(faults[:EXAMPLES_SHOWN])}{more}; expected an object (in braces) for each image."
         )
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    if not names:
+    if not any(rows):
         raise TableError(f"{where}: no row has any key, expected keys such as image_id and label.")
+    return frame_from_rows(rows)
+
+
+def frame_from_rows(rows: Sequence[Mapping[str, Json]]) -> pl.DataFrame:
+    """Return a table with a column for every key; a column of mixed kinds becomes text."""
+    names = dict.fromkeys(name for row in rows for name in row)
     return pl.DataFrame([_as_series(name, [row.get(name) for row in rows]) for name in names])
 
 
