@@ -20,6 +20,7 @@ from PIL import Image, UnidentifiedImageError
 
 from graticule.data.colours import to_rgb
 from graticule.data.exif import ExifFacts, find_exif, parse_exif
+from graticule.data.libtiff import silence_libtiff
 from graticule.data.sniff import HEIF_BRANDS, SNIFF_BYTES, name_content
 from graticule.data.sources import read_file
 from graticule.errors import ImageError
@@ -190,6 +191,7 @@ def _known_formats() -> tuple[str, ...]:
     else:
         register_heif_opener()
     Image.init()
+    silence_libtiff()
     return tuple(name for name in FORMATS if name in Image.OPEN)
 
 

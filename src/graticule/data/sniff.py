@@ -78,7 +78,7 @@ def name_content(head: bytes) -> str:
         return "a video, not an image; extract frames first"
     if head[4:8] == b"ftyp" and head[8:12] not in IMAGE_BRANDS:
         return "a video or another media file, not an image; extract frames first"
-    if head.startswith(b"\xff\xd8\xff"):
+    if head.startswith(b"\xff\xd8"):
         return (
             "a file that starts like a JPEG but whose header cannot be read; it is damaged, or of a rare kind "
             "(12 bits a channel, lossless, arithmetic coding): save it again as a common JPEG"
