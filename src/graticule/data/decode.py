@@ -20,6 +20,7 @@ from PIL import Image, UnidentifiedImageError
 
 from graticule.data.colours import to_rgb
 from graticule.data.exif import ExifFacts, find_exif, parse_exif
+from graticule.data.jpeg_header import read_jpeg_header
 from graticule.data.libtiff import silence_libtiff
 from graticule.data.sniff import HEIF_BRANDS, SNIFF_BYTES, name_content
 from graticule.data.sources import read_file
@@ -54,6 +55,8 @@ TRANSPOSITIONS = {
     8: Image.Transpose.ROTATE_90,
 }
 """EXIF orientation → what brings the picture upright (EXIF 2.32, tag 0x0112)."""
+TURNED = (5, 6, 7, 8)
+"""Orientations that swap width and height."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +104,7 @@ def open_image(source: str | Path | bytes, *, min_side: int | None = None, max_p
     (320, 240)
     """
     data = source if isinstance(source, bytes) else read_file(Path(source))
-    with _quiet(), _reasons(data), _open(data, max_pixels=max_pixels) as image:
+    with quiet_decoding(), _reasons(data), _open(data, max_pixels=max_pixels) as image:
         _reduce(image, min_side)
         image.load()
         return to_rgb(_upright(image))
@@ -128,14 +131,19 @@ def measure_image(source: str | Path | bytes, *, verify: bool = True, max_pixels
         The path cannot be read.
     """
     data = source if isinstance(source, bytes) else read_file(Path(source))
-    with _quiet(), _reasons(data), _open(data, max_pixels=max_pixels) as image:
+    header = None if verify else read_jpeg_header(data)
+    if header is not None and header.width * header.height <= min(max_pixels, TRUSTED_PIXELS):
+        exif = parse_exif(header.exif)
+        size = (header.width, header.height) if exif.orientation not in TURNED else (header.height, header.width)
+        return ImageFacts(width=size[0], height=size[1], format="JPEG", mode=header.mode, exif=exif)
+    with quiet_decoding(), _reasons(data), _open(data, max_pixels=max_pixels) as image:
         width, height = image.size
         form, mode = image.format or "", image.mode
         if verify:
             _reduce(image, 1)
             image.load()
         block = find_exif(image.info, data if form == "TIFF" else b"")
-        if form != "TIFF" and _orientation(image) in (5, 6, 7, 8):
+        if form != "TIFF" and _orientation(image) in TURNED:
             width, height = height, width
     return ImageFacts(width=width, height=height, format=form, mode=mode, exif=parse_exif(block))
 
@@ -237,11 +245,12 @@ class _Quiet:
 
 
 @contextmanager
-def _quiet() -> Generator[None]:
+def quiet_decoding() -> Generator[None]:
     """Silence the warnings of Pillow and of pillow-heif while any thread decodes, and no other warnings.
 
-    `warnings.catch_warnings` alone is not safe across threads: the first thread to enter sets the filter, the last one
-    to leave takes it away.
+    `open_image` and `measure_image` enter it themselves; a caller with many images to read saves a little by entering
+    it once around them. `warnings.catch_warnings` alone is not safe across threads: here the first thread to enter
+    sets the filter, and the last one to leave takes it away.
     """
     with _Quiet.lock:
         if _Quiet.n_threads == 0:

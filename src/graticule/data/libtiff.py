@@ -1,8 +1,8 @@
 """Pillow's own copy of libtiff, told not to write to standard error.
 
-A damaged TIFF makes libtiff print lines such as ``TIFFFillStrip: Read error on strip 0`` between the lines of a progress
-bar, straight from C, and Pillow offers no switch. What is wrong comes back as an exception anyway. Only the copy inside
-Pillow's wheel is touched; where Pillow uses the system's libtiff, the lines stay.
+A damaged TIFF makes libtiff print lines such as ``TIFFFillStrip: Read error on strip 0`` between the lines of a
+progress bar, straight from C, and Pillow offers no switch. What is wrong comes back as an exception anyway. Only the
+copy inside Pillow's wheel is touched; where Pillow uses the system's libtiff, the lines stay.
 """
 
 from __future__ import annotations

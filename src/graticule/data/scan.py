@@ -19,7 +19,7 @@ from posixpath import normpath
 
 import polars as pl
 
-from graticule.data.decode import measure_image
+from graticule.data.decode import measure_image, quiet_decoding
 from graticule.data.journal import Journal, hash_plan
 from graticule.data.readers.layouts import list_images
 from graticule.data.readers.listing import Listing
@@ -203,7 +203,8 @@ def _measure_in_order(paths: Sequence[str], base: Path, *, workers: int, verify:
 
 
 def _measure_chunk(paths: Sequence[str], base: Path, verify: bool) -> list[Measured]:
-    return [_measure_one(path, base, verify=verify) for path in paths]
+    with quiet_decoding():
+        return [_measure_one(path, base, verify=verify) for path in paths]
 
 
 def _measure_one(path: str, base: Path, *, verify: bool) -> Measured:

@@ -99,8 +99,12 @@ def read_head(path: Path, n_bytes: int) -> bytes:
         if not stat.S_ISREG(facts.st_mode):
             kind = "a folder" if stat.S_ISDIR(facts.st_mode) else "a pipe or a device"
             raise FileError(f"{path}: {kind}, not a file.")
-        with path.open("rb") as file:
-            return file.read(min(n_bytes, facts.st_size))
+        with path.open("rb", buffering=0) as file:
+            wanted = min(n_bytes, facts.st_size)
+            data = file.read(wanted)
+            while len(data) < wanted and (more := file.read(wanted - len(data))):
+                data += more
+        return data
     except (OSError, ValueError) as error:
         if isinstance(error, FileError):
             raise

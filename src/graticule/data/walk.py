@@ -10,7 +10,7 @@ import os
 import stat
 from collections.abc import Generator
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from graticule.data.archives import is_archive, open_index
 from graticule.data.sources import read_bytes
@@ -93,7 +93,8 @@ def is_image_name(name: str) -> bool:
     >>> is_image_name("a/b.JPG"), is_image_name("a/README.md")
     (True, False)
     """
-    return PurePosixPath(name).suffix.lower() in IMAGE_SUFFIXES
+    _, dot, ending = name.rpartition(".")
+    return (dot + ending).lower() in IMAGE_SUFFIXES
 
 
 def _open_archive(source: Path) -> Place:
