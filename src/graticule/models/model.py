@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
-from jaxtyping import Float32
+from jaxtyping import Float32, UInt8
 
 from graticule.errors import ModelError
 from graticule.models.transform import Transform
@@ -20,6 +20,9 @@ FEATURES = "features"
 SCORES = "scores"
 OUTPUTS = (FEATURES, SCORES)
 """What a model can be asked for: the penultimate layer (or an image embedding), and the head's scores."""
+
+Batch = Float32[np.ndarray, "b 3 h w"] | UInt8[np.ndarray, "b h w 3"]
+"""Images as a model takes them: normalised floats, or the bytes of `Transform.crop`, which the engine normalises."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -36,6 +39,12 @@ class Outputs:
 
     features: Float32[np.ndarray, "b d"] | None
     scores: Float32[np.ndarray, "b k"] | None
+
+
+def outputs_in_order(gives: Sequence[str], arrays: Sequence[Float32[np.ndarray, "b d"]]) -> Outputs:
+    """Return arrays that stand in the order of ``gives`` as outputs."""
+    named = dict(zip(gives, arrays, strict=True))
+    return Outputs(features=named.get(FEATURES), scores=named.get(SCORES))
 
 
 class Engine(Protocol):
@@ -61,7 +70,7 @@ class Engine(Protocol):
         """How many threads may usefully call `compute` at once."""
         ...
 
-    def compute(self, batch: Float32[np.ndarray, "b c h w"]) -> Outputs:
+    def compute(self, batch: Batch) -> Outputs:
         """Return everything that the network gives for a batch."""
         ...
 
@@ -123,13 +132,14 @@ class Model:
     text_encoder: TextEncoder | None = None
     info: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
-    def compute(self, batch: Float32[np.ndarray, "b c h w"], *, outputs: Collection[str] = OUTPUTS) -> Outputs:
+    def compute(self, batch: Batch, *, outputs: Collection[str] = OUTPUTS) -> Outputs:
         """Return what the model gives for a batch of preprocessed images.
 
         Parameters
         ----------
         batch
-            Images as `transform` makes them, shape ``(b, 3, height, width)``, float32.
+            Images as `transform` makes them, shape ``(b, 3, height, width)``, float32; or as its ``crop`` gives them,
+            shape ``(b, height, width, 3)``, bytes.
         outputs
             Which of `OUTPUTS` are wanted.
 
@@ -154,13 +164,13 @@ class Model:
         """
         if FEATURES in outputs and not self.n_features:
             raise ModelError(
-                f"{self.name}: gives scores only, expected feature vectors too. Take a model whose last layer is linear, "
-                "or a callable that returns features."
+                f"{self.name}: gives scores only, expected feature vectors too. "
+                "Take a model whose last layer is linear, or a callable that returns features."
             )
         if SCORES in outputs and not self.n_scores:
             raise ModelError(
-                f"{self.name}: has no classification head, so it gives no scores. Use its features (graticule embed), or "
-                "give --labels if it is a CLIP-like model."
+                f"{self.name}: has no classification head, so it gives no scores. "
+                "Use its features (graticule embed), or give --labels if it is a CLIP-like model."
             )
 
     def encode_text(self, texts: Sequence[str]) -> Float32[np.ndarray, "k d"]:
