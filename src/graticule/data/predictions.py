@@ -36,6 +36,8 @@ class Predictions:
         Scores, shape ``(n, k)``, or None where only the order is known.
     info
         What the file says of itself (weights, transform, prompts' hash …).
+    top_scores
+        Where ``scores`` is None: the scores of ``top``, shape ``(n, t)``, NaN where there is none; None if unknown.
     """
 
     model: str
@@ -45,3 +47,4 @@ class Predictions:
     top: Int[np.ndarray, "n t"]
     scores: Float[np.ndarray, "n k"] | None
     info: dict[str, object]
+    top_scores: Float[np.ndarray, "n t"] | None = None

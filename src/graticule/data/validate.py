@@ -68,9 +68,8 @@ def _check_column(frame: pl.DataFrame, name: str, column: Column, *, first_row: 
     if column.dtype == VECTOR:
         return _check_vectors(frame, name, nullable=column.nullable, first_row=first_row)
     cast, faults = _cast(frame, name, column.dtype, first_row=first_row)
-    if faults:
+    if cast[name].dtype != column.dtype:
         return frame, faults
-    bad = pl.lit(value=False)
     if not column.nullable:
         empty = cast[name].is_null()
         if cast[name].dtype == pl.String:
@@ -84,7 +83,8 @@ def _check_column(frame: pl.DataFrame, name: str, column: Column, *, first_row: 
             (~pl.col(name).is_between(low, high) | pl.col(name).cast(pl.Float64).is_nan()).fill_null(value=False)
         )[name]
         if bad.any():
-            faults.append(_fault(cast, name, bad, f"expected {_range(column)}", first_row=first_row))
+            fault = _fault(cast, name, bad, f"expected {_range(column)}", first_row=first_row)
+            faults.append(f"{fault} {HINTS[name]}" if name in HINTS else fault)
     return cast, faults
 
 
@@ -103,13 +103,27 @@ def _cast(frame: pl.DataFrame, name: str, dtype: pl.DataType, *, first_row: int)
     try:
         cast = _cast_series(given, dtype)
     except pl.exceptions.PolarsError as error:
-        return frame, [f"column '{name}' is {given.dtype}, expected {dtype} ({str(error).splitlines()[0]})."]
+        return frame, [
+            f"column '{name}' is {given.dtype}, expected {_name_type(dtype)} ({str(error).splitlines()[0]})."
+        ]
     lost = cast.is_null() & given.is_not_null()
     if given.dtype == pl.String:
         lost = lost & (given.str.strip_chars() != "")
-    if lost.any():
-        return frame, [_fault(frame, name, lost, f"expected {dtype}", first_row=first_row)]
-    return frame.with_columns(cast.alias(name)), []
+    faults = [_fault(frame, name, lost, f"expected {_name_type(dtype)}", first_row=first_row)] if lost.any() else []
+    return frame.with_columns(cast.alias(name)), faults
+
+
+def _name_type(dtype: pl.DataType) -> str:
+    """Return a type in words."""
+    if isinstance(dtype, pl.Datetime):
+        return "a time such as 2024-05-31T12:00:00Z"
+    words: dict[str, str] = {
+        "Float64": "a number",
+        "Int64": "a whole number",
+        "Boolean": "true or false",
+        "String": "text",
+    }
+    return words.get(str(dtype), str(dtype))
 
 
 def _cast_series(given: pl.Series, dtype: pl.DataType) -> pl.Series:
@@ -165,6 +179,8 @@ def _repeated_keys(frame: pl.DataFrame, table: Table, *, first_row: int) -> list
     key = [name for name in table.key if name in frame.columns]
     if not key or len(key) < len(table.key):
         return []
+    if frame.select(pl.struct(key).n_unique() if len(key) > 1 else pl.col(key[0]).n_unique()).item() == frame.height:
+        return []
     repeated = frame.select(pl.struct(key).is_duplicated() & ~pl.struct(key).is_first_distinct()).to_series()
     if not repeated.any():
         return []
@@ -180,8 +196,7 @@ def _fault(frame: pl.DataFrame, name: str, bad: pl.Series, expected: str, *, fir
         f"row {first_row + int(row)}: {name} is {_value(frame[name][int(row)])}" for row in rows[:EXAMPLES_SHOWN]
     )
     more = f" and {len(rows) - EXAMPLES_SHOWN} more" if len(rows) > EXAMPLES_SHOWN else ""
-    hint = f" {HINTS[name]}" if name in HINTS else ""
-    return f"{examples}{more}; {expected}.{hint}"
+    return f"{examples}{more}; {expected}."
 
 
 def _value(value: object) -> str:

@@ -38,7 +38,7 @@ IMAGE_ALIASES: Mapping[str, tuple[str, ...]] = {
     "country": ("country_code", "country_name", "iso3", "iso_a3", "alpha3", "alpha_3", "iso2", "nation"),
     "region": ("world_region", "continent"),
     "split": ("subset", "partition"),
-    "captured_at": ("taken_at", "date_taken", "datetime", "datetime_original", "captured", "timestamp"),
+    "captured_at": ("taken_at", "date_taken", "datetime", "datetime_original", "captured"),
     "dataset": ("data_set", "dataset_name"),
     "source_id": ("photo_id", "flickr_id", "original_id"),
     "width": ("image_width", "img_width"),
@@ -110,6 +110,9 @@ def clean_images(frame: pl.DataFrame) -> pl.DataFrame:
         .alias(name)
         for name in numbers
     )
+    if "captured_at" in numbers:
+        dashed = pl.col("captured_at").str.replace(r"^\s*(\d{4}):(\d{2}):(\d{2})", "$1-$2-$3")  # as EXIF writes dates
+        frame = frame.with_columns(dashed)
     frame = text_from_numbers(frame, IMAGES)
     if "image_id" not in frame.columns and "path" in frame.columns:
         frame = frame.select(pl.col("path").alias("image_id"), pl.all())

@@ -6,11 +6,12 @@ import numpy as np
 import polars as pl
 
 from graticule.data.predictions import Predictions
+from graticule.data.readers.origin import Origin
 from graticule.data.readers.prediction_artefact import guess_kind
-from graticule.errors import TableError, shown
+from graticule.errors import TableError
 
 
-def read_long(frame: pl.DataFrame, *, where: str, name: str) -> Predictions:
+def read_long(frame: pl.DataFrame, *, origin: Origin) -> Predictions:
     """Return the predictions of a table with a label and a score (or a rank, best first) in each row.
 
     Images keep the order in which they first stand there. Where every image has every label, scores are kept in full;
@@ -26,7 +27,7 @@ def read_long(frame: pl.DataFrame, *, where: str, name: str) -> Predictions:
         pl.col("score").cast(pl.Float32, strict=False) if by_score else -pl.col("rank").cast(pl.Float32, strict=False)
     )
     rows = frame.select("image_id", pl.col("label").cast(pl.String).str.strip_chars(), worth.alias("worth"))
-    _check_rows(rows, where=where)
+    _check_rows(rows, origin=origin)
     labels = sorted(rows["label"].unique().to_list())
     images = rows["image_id"].unique(maintain_order=True)
     coded = (
@@ -44,7 +45,7 @@ def read_long(frame: pl.DataFrame, *, where: str, name: str) -> Predictions:
         scores = np.empty((len(images), len(labels)), dtype=np.float32)
         scores[image, code] = coded["worth"].to_numpy()
     return Predictions(
-        model=name,
+        model=origin.model,
         image_ids=images.to_numpy().astype(object),
         labels=tuple(labels),
         kind="labels" if scores is None else guess_kind(scores),
@@ -54,14 +55,18 @@ def read_long(frame: pl.DataFrame, *, where: str, name: str) -> Predictions:
     )
 
 
-def _check_rows(rows: pl.DataFrame, *, where: str) -> None:
+def _check_rows(rows: pl.DataFrame, *, origin: Origin) -> None:
     faults = {
-        "an empty label; expected a label in every row": rows["label"].is_null() | (rows["label"] == ""),
-        "no finite score; expected a number in every row": ~rows["worth"].is_finite().fill_null(value=False),
-        "a label that the image has already; expected each once": rows.select("image_id", "label").is_duplicated()
+        "the label is empty, expected one in every row": rows["label"].is_null() | (rows["label"] == ""),
+        "the score is missing, NaN or infinite, expected a finite number": ~rows["worth"]
+        .is_finite()
+        .fill_null(value=False),
+        "the image has this label in an earlier row, expected each once": rows.select(
+            "image_id", "label"
+        ).is_duplicated()
         & ~rows.select(pl.struct("image_id", "label").is_first_distinct()).to_series(),
     }
     for fault, bad in faults.items():
-        found = bad.fill_null(value=True).arg_true()
-        if len(found):
-            raise TableError(f"{where}: rows {shown((found + 1).to_list())} have {fault}.")
+        found = bad.fill_null(value=True).arg_true().to_list()
+        if found:
+            raise TableError(f"{origin.where}: {fault}, in {origin.name_rows(found, rows['image_id'])}.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +13,15 @@ from jaxtyping import Float
 
 from graticule.data.predictions import KINDS, Predictions
 from graticule.data.readers.best_labels import find_best_labels
+from graticule.data.readers.origin import Origin
 from graticule.data.readers.top_labels import rank_lists
 from graticule.data.store import read_info
 from graticule.data.tables import PREDICTIONS
 from graticule.data.validate import validate_table
-from graticule.errors import EXAMPLES_SHOWN, TableError, shown
+from graticule.errors import TableError, shown
 
 
-def read_artefact(frame: pl.DataFrame, *, place: Path, name: str) -> Predictions:
+def read_artefact(frame: pl.DataFrame, *, place: Path, origin: Origin) -> Predictions:
     """Return the predictions of a table with ``scores`` or ``top_labels``.
 
     Raises
@@ -29,9 +31,9 @@ def read_artefact(frame: pl.DataFrame, *, place: Path, name: str) -> Predictions
     """
     info: dict[str, Any] = read_info(place) if _is_parquet(place) else {}
     checked = validate_table(frame, PREDICTIONS, where=str(place))
-    told = str(info.get("model") or name)
+    origin = replace(origin, model=str(info.get("model") or origin.model))
     if "scores" not in checked.columns:
-        return rank_lists(checked, where=str(place), name=told, labels=_labels_in(info), info=info)
+        return rank_lists(checked, origin=origin, labels=_labels_in(info), info=info)
     labels = _labels_in(info)
     scores = np.ascontiguousarray(checked["scores"].to_numpy())
     scores = scores.reshape(checked.height, -1)
@@ -45,9 +47,9 @@ def read_artefact(frame: pl.DataFrame, *, place: Path, name: str) -> Predictions
     if kind not in KINDS:
         raise TableError(f"{place}: kind of scores is '{kind}' in the metadata, expected one of {', '.join(KINDS)}.")
     image_ids = checked["image_id"].to_numpy().astype(object)
-    check_finite(scores, image_ids, where=str(place))
+    check_finite(scores, image_ids, origin=origin)
     return Predictions(
-        model=told,
+        model=origin.model,
         image_ids=image_ids,
         labels=labels,
         kind=kind,
@@ -67,16 +69,15 @@ def guess_kind(scores: Float[np.ndarray, "n k"]) -> str:
     return "similarity" if low >= -1.001 and high <= 1.001 else "logits"
 
 
-def check_finite(scores: Float[np.ndarray, "n k"], image_ids: np.ndarray, *, where: str) -> None:
+def check_finite(scores: Float[np.ndarray, "n k"], image_ids: np.ndarray, *, origin: Origin) -> None:
     """Raise if any score is NaN or infinite, naming the images."""
-    bad = np.flatnonzero(~np.isfinite(scores).all(axis=1)) if scores.size else np.array([], dtype=int)
-    if len(bad):
-        names = ", ".join(f"row {row + 1} ({image_ids[row]!r})" for row in bad[:EXAMPLES_SHOWN])
-        more = f" and {len(bad) - EXAMPLES_SHOWN} more" if len(bad) > EXAMPLES_SHOWN else ""
-        raise TableError(
-            f"{where}: scores are missing, NaN or infinite in {names}{more}; expected finite numbers. Predict these "
-            "images again, or drop their rows."
-        )
+    if np.isfinite(scores.sum(dtype=np.float64)):
+        return  # one NaN or infinity would have spoilt the sum
+    bad = np.flatnonzero(~np.isfinite(scores).all(axis=1)).tolist()
+    raise TableError(
+        f"{origin.where}: scores are missing, NaN or infinite in {origin.name_rows(bad, image_ids)}; expected finite "
+        "numbers. Predict these images again, or drop their rows."
+    )
 
 
 def _labels_in(info: dict[str, Any]) -> tuple[str, ...]:

@@ -19,9 +19,10 @@ import polars as pl
 from graticule.data.predictions import Predictions
 from graticule.data.readers.columns import ID_NAMES, PATH_NAMES, rename_columns
 from graticule.data.readers.long_scores import read_long
+from graticule.data.readers.origin import Origin, find_first_row
 from graticule.data.readers.prediction_artefact import read_artefact
 from graticule.data.readers.rows import read_rows
-from graticule.data.readers.top_labels import find_ranked_columns, read_ranked
+from graticule.data.readers.top_labels import RankedColumns, find_ranked_columns, read_ranked
 from graticule.data.readers.wide_scores import find_score_columns, read_wide
 from graticule.errors import TableError, shown
 
@@ -69,37 +70,57 @@ def read_predictions(source: str | Path, *, model: str | None = None, name: str 
 
 
 def _read_form(given: pl.DataFrame, place: Path) -> Predictions:
-    where = str(place)
-    told = _name_in(given, place)
+    origin = Origin(where=str(place), first_row=find_first_row(place), model=_name_in(given, place))
     if "scores" in given.columns or "top_labels" in given.columns:
-        return read_artefact(given, place=place, name=told)
+        return read_artefact(given, place=place, origin=origin)
     frame = rename_columns(given, ALIASES).frame
     if "image_id" not in frame.columns:
         raise TableError(
-            f"{where}: no column 'image_id' or 'path'; the columns are {shown(given.columns, limit=12)}; {FORMS}"
+            f"{place}: no column 'image_id' or 'path'; the columns are {shown(given.columns, limit=12)}; {FORMS}"
         )
     frame = frame.with_columns(pl.col("image_id").cast(pl.String).str.strip_chars())
-    _check_ids(frame, where=where)
-    is_repeated = frame["image_id"].is_duplicated().any()
-    if is_repeated and "label" in frame.columns and ("score" in frame.columns or "rank" in frame.columns):
-        return read_long(frame, where=where, name=told)
-    if is_repeated:
-        again = frame.filter(~pl.col("image_id").is_first_distinct())["image_id"].to_list()
-        raise TableError(
-            f"{where}: {len(again)} rows repeat an image_id, {shown(again)}; expected a row an image. Drop the "
-            "repeated rows, or give every row a label and a score."
-        )
+    _check_ids(frame, origin)
+    if frame["image_id"].n_unique() < frame.height:
+        return _read_repeated(frame, origin)
     ranked = find_ranked_columns(frame)
-    if ranked is not None:
-        return read_ranked(frame, ranked, where=where, name=told)
     columns = find_score_columns(frame)
-    if len(columns) > 1:
-        return read_wide(frame, columns, where=where, name=told)
-    if "label" in frame.columns:
-        ranked = find_ranked_columns(frame.rename({"label": "prediction"}))
-        if ranked is not None:
-            return read_ranked(frame.rename({"label": "prediction"}), ranked, where=where, name=told)
-    raise TableError(f"{where}: no predictions in the columns {shown(given.columns, limit=12)}; {FORMS}")
+    if len(columns) > 1 and (ranked is None or _are_labels(columns, frame, ranked)):
+        return read_wide(frame, columns, origin=origin)
+    if ranked is None and "label" in frame.columns:
+        _check_not_images(given, origin)
+        frame = frame.rename({"label": "prediction"})
+        ranked = find_ranked_columns(frame)
+    if ranked is not None:
+        return read_ranked(frame, ranked, origin=origin)
+    raise TableError(f"{place}: no predictions in the columns {shown(given.columns, limit=12)}; {FORMS}")
+
+
+def _read_repeated(frame: pl.DataFrame, origin: Origin) -> Predictions:
+    """Read rows in which an image stands several times: a label and a score each, or a mistake."""
+    label = "prediction" if "prediction" in frame.columns else "label"
+    if label in frame.columns and ("score" in frame.columns or "rank" in frame.columns):
+        return read_long(frame.with_columns(pl.col(label).alias("label")), origin=origin)
+    again = (~frame["image_id"].is_first_distinct()).arg_true().to_list()
+    raise TableError(
+        f"{origin.where}: the image stands in an earlier row too, in {origin.name_rows(again, frame['image_id'])}; "
+        "expected a row an image. Drop the repeated rows, or give every row a label and a score."
+    )
+
+
+def _are_labels(columns: tuple[str, ...], frame: pl.DataFrame, ranked: RankedColumns) -> bool:
+    """Return whether columns of numbers are named after the labels that the same rows predict."""
+    predicted = frame[ranked.labels[0]].cast(pl.String).unique().drop_nulls().to_list()
+    return bool(predicted) and set(predicted) <= {column.strip() for column in columns}
+
+
+def _check_not_images(given: pl.DataFrame, origin: Origin) -> None:
+    """Raise if what was given is a table of images, whose labels are the truth, not predictions."""
+    signs = [name for name in ("region", "country", "latitude", "split", "sha256") if name in given.columns]
+    if signs:
+        raise TableError(
+            f"{origin.where}: 'label' beside {shown(signs)} looks like a table of images, whose labels are the truth; "
+            "expected predictions. If they are predictions, rename the column to 'prediction'."
+        )
 
 
 def _pick_model(frame: pl.DataFrame, *, model: str | None, where: str) -> pl.DataFrame:
@@ -121,9 +142,8 @@ def _name_in(frame: pl.DataFrame, place: Path) -> str:
     return place.name.removesuffix(".gz").rsplit(".", 1)[0]
 
 
-def _check_ids(frame: pl.DataFrame, *, where: str) -> None:
+def _check_ids(frame: pl.DataFrame, origin: Origin) -> None:
     empty = (frame["image_id"].is_null() | (frame["image_id"] == "").fill_null(value=True)).arg_true()
     if len(empty):
-        raise TableError(
-            f"{where}: image_id is empty in rows {shown((empty + 1).to_list())}; expected a name in every row."
-        )
+        rows = (empty + origin.first_row).to_list()
+        raise TableError(f"{origin.where}: image_id is empty in rows {shown(rows)}; expected a name in every row.")

@@ -8,13 +8,12 @@ import polars as pl
 
 from graticule.data.readers.columns import clean_images, rename_columns
 from graticule.data.readers.listing import Listing
-from graticule.data.readers.rows import PARQUET, read_rows
+from graticule.data.readers.origin import find_first_row
+from graticule.data.readers.rows import read_rows
 from graticule.data.tables import IMAGES
 from graticule.data.validate import validate_table
 from graticule.data.walk import Reject
 from graticule.errors import TableError, shown
-
-HEADER_LINES = 1
 
 
 def read_image_rows(source: Path) -> Listing:
@@ -29,12 +28,10 @@ def read_image_rows(source: Path) -> Listing:
     """
     renamed = rename_columns(read_rows(source))
     notes = tuple(f"{source.name}: column '{given}' taken as {target}" for target, given in renamed.taken.items())
-    is_text = not source.is_dir() and source.suffix.lower() not in PARQUET
     where = str(source)
     if "image_id" in renamed.taken:
         where += f" (column '{renamed.taken['image_id']}' taken as image_id)"
-    first_row = 1 + HEADER_LINES if is_text else 1
-    frame = validate_table(clean_images(renamed.frame), IMAGES, where=where, first_row=first_row)
+    frame = validate_table(clean_images(renamed.frame), IMAGES, where=where, first_row=find_first_row(source))
     base = source if source.is_dir() else source.parent
     return Listing(frame=frame, rejects=(), base=base, notes=notes)
 

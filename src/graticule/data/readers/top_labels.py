@@ -10,6 +10,7 @@ import polars as pl
 
 from graticule.data.predictions import Predictions
 from graticule.data.readers.columns import normalise_name
+from graticule.data.readers.origin import Origin
 from graticule.errors import TableError, shown
 
 LABEL_COLUMN = re.compile(r"(?:top|pred|prediction|predicted|label|class)_?(\d+)(?:_?(?:label|class|name|prediction))?")
@@ -30,25 +31,20 @@ class RankedColumns:
 def find_ranked_columns(frame: pl.DataFrame) -> RankedColumns | None:
     """Return the columns of ranked labels, or None if the table has no such form."""
     labels, scores = _numbered(frame, LABEL_COLUMN), _numbered(frame, SCORE_COLUMN)
-    if "prediction" in frame.columns:
-        first = min(labels, default=2)
-        if first != 2 or "prediction" in labels.values():
-            labels = {}
-        ranked = ("prediction", *(labels[place] for place in sorted(labels)))
-        given = ("score",) if "score" in frame.columns else ()
-        rest = tuple(scores[place] for place in sorted(scores) if place > 1)
-        kept = (*given, *rest) if len(given) + len(rest) == len(ranked) else given if len(ranked) == 1 else ()
-        return RankedColumns(labels=ranked, scores=kept)
+    if "prediction" in frame.columns and 0 not in labels and 1 not in labels:
+        labels[1] = "prediction"
+        scores |= {1: "score"} if "score" in frame.columns else {}
     places = sorted(labels)
-    if len(places) < 2 or places != list(range(places[0], places[0] + len(places))) or places[0] > 1:
-        return None
-    if all(_is_fraction(frame[labels[place]]) for place in places):
-        return None  # numbered labels, each with a column of scores
+    if places:
+        places = [place for index, place in enumerate(places) if place == places[0] + index]
+    names = tuple(labels[place] for place in places)
+    if not places or places[0] > 1 or all(_is_fraction(frame[name]) for name in names):
+        return None  # no numbered labels, or labels with numbers for names, each with a column of scores
     kept = tuple(scores[place] for place in places) if set(places) <= set(scores) else ()
-    return RankedColumns(labels=tuple(labels[place] for place in places), scores=kept)
+    return RankedColumns(labels=names, scores=kept)
 
 
-def read_ranked(frame: pl.DataFrame, columns: RankedColumns, *, where: str, name: str) -> Predictions:
+def read_ranked(frame: pl.DataFrame, columns: RankedColumns, *, origin: Origin) -> Predictions:
     """Return the predictions that stand in ranked columns.
 
     Raises
@@ -61,24 +57,20 @@ def read_ranked(frame: pl.DataFrame, columns: RankedColumns, *, where: str, name
         pl.concat_list(pl.col(column).cast(pl.String).str.strip_chars() for column in columns.labels).alias(
             "top_labels"
         ),
-        *_score_lists(frame, columns, where=where),
+        *_score_lists(frame, columns, origin=origin),
     )
-    return rank_lists(lists, where=where, name=name, labels=(), info={})
+    return rank_lists(lists, origin=origin, labels=(), info={})
 
 
-def rank_lists(
-    frame: pl.DataFrame, *, where: str, name: str, labels: tuple[str, ...], info: dict[str, object]
-) -> Predictions:
+def rank_lists(frame: pl.DataFrame, *, origin: Origin, labels: tuple[str, ...], info: dict[str, object]) -> Predictions:
     """Return the predictions of a table with a list of labels, best first, an image.
 
     Parameters
     ----------
     frame
         Columns ``image_id``, ``top_labels`` and perhaps ``top_scores``.
-    where
-        The file, for messages.
-    name
-        The model.
+    origin
+        The file and the model.
     labels
         All labels that the model can predict, if the file says; else those that occur, in alphabetical order.
     info
@@ -90,17 +82,17 @@ def rank_lists(
         An image has no first label, a label twice, or a label that is not among the model's.
     """
     lists = frame["top_labels"].list.eval(pl.when(pl.element() != "").then(pl.element()))
-    empty = (lists.list.first().is_null()).fill_null(value=True).arg_true()
-    if len(empty):
-        rows = [frame["image_id"][row] for row in empty.to_list()]
+    empty = lists.list.first().is_null().fill_null(value=True).arg_true().to_list()
+    if empty:
         raise TableError(
-            f"{where}: no prediction for {len(rows)} images, {shown(rows)}; expected a label in every row."
+            f"{origin.where}: no prediction in {origin.name_rows(empty, frame['image_id'])}; expected a label in every "
+            "row. Predict these images, or drop their rows."
         )
     flat = lists.explode(empty_as_null=False).drop_nulls()
     known = list(labels) if labels else sorted(flat.unique().to_list())
     unknown = sorted(set(flat.unique().to_list()) - set(known))
     if unknown:
-        raise TableError(f"{where}: the labels {shown(unknown)} are not among the {len(known)} in the metadata.")
+        raise TableError(f"{origin.where}: the labels {shown(unknown)} are not among the {len(known)} in the metadata.")
     width = int(lists.list.len().max() or 1)  # pyright: ignore[reportArgumentType]
     codes = pl.DataFrame({"label": known}, schema={"label": pl.String}).with_row_index("code")
     top = np.full((frame.height, width), -1, dtype=np.int32)
@@ -108,16 +100,26 @@ def rank_lists(
         column = pl.DataFrame({"label": lists.list.get(place, null_on_oob=True)})
         found = column.join(codes, on="label", how="left", maintain_order="left")["code"]
         top[:, place] = found.cast(pl.Int32).fill_null(-1).to_numpy()
-    _check_repeats(top, frame["image_id"], where=where)
+    _check_repeats(top, frame["image_id"], origin=origin)
     return Predictions(
-        model=name,
+        model=origin.model,
         image_ids=frame["image_id"].to_numpy().astype(object),
         labels=tuple(known),
         kind="labels",
         top=top,
         scores=None,
         info=info,
+        top_scores=_pad_scores(frame, top) if "top_scores" in frame.columns else None,
     )
+
+
+def _pad_scores(frame: pl.DataFrame, top: np.ndarray) -> np.ndarray:
+    """Return the scores of the best labels, NaN where there is no label."""
+    scores = np.full(top.shape, np.nan, dtype=np.float32)
+    for place in range(top.shape[1]):
+        scores[:, place] = frame["top_scores"].list.get(place, null_on_oob=True).fill_null(float("nan")).to_numpy()
+    scores[top < 0] = np.nan
+    return scores
 
 
 def _numbered(frame: pl.DataFrame, pattern: re.Pattern[str]) -> dict[int, str]:
@@ -134,22 +136,28 @@ def _is_fraction(values: pl.Series) -> bool:
     return bool(numbers.is_not_null().all()) and bool((numbers % 1 != 0).any())
 
 
-def _score_lists(frame: pl.DataFrame, columns: RankedColumns, *, where: str) -> list[pl.Expr]:
+def _score_lists(frame: pl.DataFrame, columns: RankedColumns, *, origin: Origin) -> list[pl.Expr]:
     if not columns.scores:
         return []
-    wrong = [
-        f"{column} in row {row + 1}"
-        for column in columns.scores
-        for row in (~frame[column].cast(pl.Float64, strict=False).is_finite()).fill_null(value=True).arg_true()[:5]
+    bad = pl.Series([False] * frame.height, dtype=pl.Boolean)
+    for label, score in zip(columns.labels, columns.scores, strict=True):
+        is_number = frame[score].cast(pl.Float64, strict=False).is_finite().fill_null(value=False)
+        bad |= ~is_number & (frame[label].is_not_null() | frame[score].is_not_null())
+    rows = bad.arg_true().to_list()
+    if rows:
+        raise TableError(
+            f"{origin.where}: a score that is missing, NaN or infinite in {origin.name_rows(rows, frame['image_id'])}; "
+            "expected a finite number beside every label."
+        )
+    return [
+        pl.concat_list(pl.col(column).cast(pl.Float32, strict=False) for column in columns.scores).alias("top_scores")
     ]
-    if wrong:
-        raise TableError(f"{where}: no finite number in {shown(wrong)}; expected a score beside every label.")
-    return [pl.concat_list(pl.col(column).cast(pl.Float32) for column in columns.scores).alias("top_scores")]
 
 
-def _check_repeats(top: np.ndarray, image_ids: pl.Series, *, where: str) -> None:
+def _check_repeats(top: np.ndarray, image_ids: pl.Series, *, origin: Origin) -> None:
     ordered = np.sort(top, axis=1)
-    bad = np.flatnonzero(((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)).any(axis=1))
-    if len(bad):
-        names = [image_ids[int(row)] for row in bad]
-        raise TableError(f"{where}: a label stands twice for {len(bad)} images, {shown(names)}; expected each once.")
+    bad = np.flatnonzero(((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)).any(axis=1)).tolist()
+    if bad:
+        raise TableError(
+            f"{origin.where}: a label stands twice in {origin.name_rows(bad, image_ids)}; expected each label once."
+        )

@@ -8,6 +8,7 @@ import polars as pl
 from graticule.data.predictions import Predictions
 from graticule.data.readers.best_labels import find_best_labels
 from graticule.data.readers.columns import IMAGE_ALIASES, normalise_name
+from graticule.data.readers.origin import Origin
 from graticule.data.readers.prediction_artefact import check_finite, guess_kind
 from graticule.data.tables import IMAGES
 
@@ -24,7 +25,7 @@ def find_score_columns(frame: pl.DataFrame) -> tuple[str, ...]:
     return tuple(name for name in frame.columns if normalise_name(name) not in NOT_LABELS and _is_numeric(frame[name]))
 
 
-def read_wide(frame: pl.DataFrame, columns: tuple[str, ...], *, where: str, name: str) -> Predictions:
+def read_wide(frame: pl.DataFrame, columns: tuple[str, ...], *, origin: Origin) -> Predictions:
     """Return the predictions that stand in a column for each label; the labels are the columns' names.
 
     Raises
@@ -36,9 +37,9 @@ def read_wide(frame: pl.DataFrame, columns: tuple[str, ...], *, where: str, name
         frame.select(pl.col(columns).cast(pl.Float32, strict=False).fill_null(float("nan"))).to_numpy()
     )
     image_ids = frame["image_id"].to_numpy().astype(object)
-    check_finite(scores, image_ids, where=where)
+    check_finite(scores, image_ids, origin=origin)
     return Predictions(
-        model=name,
+        model=origin.model,
         image_ids=image_ids,
         labels=tuple(column.strip() for column in columns),
         kind=guess_kind(scores),
