@@ -11,7 +11,7 @@ import polars as pl
 from graticule.annotation.controls import check_controls
 from graticule.annotation.quality import CHECKS
 from graticule.annotation.quality.answer_rows import prepare_answers
-from graticule.annotation.quality.check import Check, Evidence, QualityConfig
+from graticule.annotation.quality.check import Check, Evidence, QualityConfig, no_findings
 from graticule.annotation.quality.control_answers import require_truth
 from graticule.annotation.quality.worker_controls import measure_workers
 from graticule.data.tables import TASKS
@@ -76,7 +76,7 @@ def filter_answers(
         require_truth(prepared, evidence.controls)
         workers = measure_workers(prepared, evidence.controls, confidence=config.confidence)
     left = prepared
-    found: list[pl.DataFrame] = []
+    found = [no_findings().with_columns(pl.lit(None, dtype=pl.String).alias("check"))]
     for name in chosen:
         if left.is_empty():
             break
