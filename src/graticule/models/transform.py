@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float32, UInt8
 from PIL import Image
 
-from graticule.errors import unknown_choice
+from graticule.errors import ConfigError, unknown_choice
 
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_STD = (0.229, 0.224, 0.225)
@@ -27,6 +27,9 @@ INTERPOLATIONS = {
     "bicubic": Image.Resampling.BICUBIC,
     "lanczos": Image.Resampling.LANCZOS,
 }
+
+MAX_RESIZED_PIXELS = 1 << 24
+"""A resized image with more pixels, of which all but a strip is cut off, is not made whole (a photo of 1 × 60,000)."""
 
 RESIZES = ("shortest", "squash", "longest")
 
@@ -71,6 +74,12 @@ class Transform:
             raise unknown_choice("resize", self.resize, RESIZES)
         if self.interpolation not in INTERPOLATIONS:
             raise unknown_choice("interpolation", self.interpolation, INTERPOLATIONS)
+        for name, length in (("resize_to", 2), ("mean", 3), ("std", 3), ("fill", 3)):
+            given = getattr(self, name)
+            if not isinstance(given, tuple) or len(given) != length:
+                raise ConfigError(f"transform: {name} is {given!r}, expected {length} numbers.")
+        if min(self.height, self.width, *self.resize_to) < 1 or min(self.std) <= 0:
+            raise ConfigError("transform: sizes must be at least 1 and the std above 0.")
 
     @property
     def min_side(self) -> int:
@@ -93,7 +102,11 @@ class Transform:
     def crop(self, image: Image.Image) -> UInt8[np.ndarray, "h w 3"]:
         """Return the pixels of one RGB image, resized and cropped, as bytes."""
         size = self._resized_size(image.size)
-        resized = image if size == image.size else image.resize(size, INTERPOLATIONS[self.interpolation])
+        resized = image
+        if size[0] * size[1] > MAX_RESIZED_PIXELS:
+            resized = self._resize_centre(image, size)
+        elif size != image.size:
+            resized = image.resize(size, INTERPOLATIONS[self.interpolation])
         return np.asarray(self._centre(resized))
 
     def normalise(self, pixels: UInt8[np.ndarray, "b h w 3"]) -> Float32[np.ndarray, "b 3 h w"]:
@@ -121,6 +134,14 @@ class Transform:
         ratios = (height / aim_height, width / aim_width)
         ratio = min(ratios) if self.resize == "shortest" else max(ratios)
         return max(1, round(width / ratio)), max(1, round(height / ratio))
+
+    def _resize_centre(self, image: Image.Image, size: tuple[int, int]) -> Image.Image:
+        """Return the middle of a very long image, resized: the same as resizing it whole, up to a rounding."""
+        width, height = min(size[0], self.width), min(size[1], self.height)
+        left, top = (size[0] - width) // 2, (size[1] - height) // 2
+        across, down = image.width / size[0], image.height / size[1]
+        box = (left * across, top * down, (left + width) * across, (top + height) * down)
+        return image.resize((width, height), INTERPOLATIONS[self.interpolation], box=box)
 
     def _centre(self, image: Image.Image) -> Image.Image:
         """Return the centre of an image, padded where it is too small."""

@@ -149,7 +149,7 @@ def _transform(facts: OnnxFacts, settings: dict[str, Any], *, where: str) -> Tra
         "interpolation": "bilinear",
     }
     given = {key: value for key, value in settings.items() if key not in OTHER_SETTINGS}
-    lists = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
+    lists: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
     try:
         return Transform(**{**usual, **lists})
     except (TypeError, ValueError) as error:
