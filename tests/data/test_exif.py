@@ -138,7 +138,7 @@ def test_exif_is_found_in_every_format_that_carries_it():
     def make() -> Image.Exif:
         exif = Image.Exif()
         exif[0x010F] = "a maker"  # without an entry of its own Pillow writes no EXIF at all
-        exif.get_ifd(0x8825).update({1: "N", 2: (10.0, 30.0, 0.0), 3: "W", 4: (20.0, 0.0, 0.0)})
+        exif[0x8825] = {1: "N", 2: (10.0, 30.0, 0.0), 3: "W", 4: (20.0, 0.0, 0.0)}
         return exif
 
     for form in ("JPEG", "PNG", "WEBP", "TIFF", "AVIF"):
