@@ -135,19 +135,18 @@ def test_times_that_are_none_are_none(text):
 
 
 def test_exif_is_found_in_every_format_that_carries_it():
-    def make() -> Image.Exif:
-        exif = Image.Exif()
-        exif[0x010F] = "a maker"  # without an entry of its own Pillow writes no EXIF at all
-        exif[0x8825] = {1: "N", 2: (10.0, 30.0, 0.0), 3: "W", 4: (20.0, 0.0, 0.0)}
-        return exif
-
+    gps = {1: "N", 2: (10.0, 30.0, 0.0), 3: "W", 4: (20.0, 0.0, 0.0)}
+    exif = Image.Exif()
+    exif.get_ifd(0x8825).update(gps)
+    block = exif.tobytes()
+    for_tiff = Image.Exif()
+    for_tiff[0x8825] = gps
     for form in ("JPEG", "PNG", "WEBP", "TIFF", "AVIF"):
         buffer = io.BytesIO()
-        Image.new("RGB", (16, 16)).save(buffer, form, exif=make() if form == "TIFF" else make().tobytes())
+        Image.new("RGB", (16, 16)).save(buffer, form, exif=for_tiff if form == "TIFF" else block)
         found = measure_image(buffer.getvalue()).exif
         assert (found.latitude, found.longitude) == (10.5, -20), form
     text = PngImagePlugin.PngInfo()
-    block = make().tobytes()
     text.add_text("Raw profile type exif", f"\nexif\n    {len(block)}\n{block.hex()}\n")
     buffer = io.BytesIO()
     Image.new("RGB", (16, 16)).save(buffer, "PNG", pnginfo=text)
