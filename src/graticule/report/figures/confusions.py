@@ -1,0 +1,176 @@
+"""What is taken for what in each region: its most frequent confusions, beside their share over all regions."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from dataclasses import dataclass
+
+import polars as pl
+
+from graticule.report.drawing.cards import Card, draw_cards, write_cards_html
+from graticule.report.drawing.marks import Span, Tick
+from graticule.report.drawing.rows import LegendItem, Line, Row, RowPlot
+from graticule.report.drawing.scales import Axis, make_axis
+from graticule.report.drawing.sheet import SHEET_WIDTH, write_sheet
+from graticule.report.estimates import Estimate, Estimates
+from graticule.report.figures.figure import DataTable, Field, Figure
+from graticule.report.groups import Groups
+from graticule.report.wording import count, list_words, percent, percent_tick, plural
+
+CONFUSIONS_SHOWN = 6
+CONFUSIONS_IN_TABLE = 20
+GROUPS_SHOWN = 12
+GROUPS_TOLD = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confusion:
+    """Images of one label that got another one."""
+
+    region: str
+    label: str
+    predicted: str
+    here: Estimate
+    over_all: Estimate
+
+    @property
+    def n_images(self) -> int:
+        """Return the number of images so confused: the share is a count over n."""
+        return round(self.here.value * self.here.n)
+
+
+def draw_confusions(metrics: pl.DataFrame, groups: Groups, models: tuple[str, ...]) -> Figure | None:
+    """Return the most frequent confusions of a model, a card a region; None where there is none."""
+    model = models[0]
+    found = _read_confusions(metrics, groups=groups, model=model)
+    if not any(found.values()):
+        return None
+    shown = [key for key in groups.keys if found[key] and key not in groups.thin][:GROUPS_SHOWN]
+    shown = shown or [key for key in groups.keys if found[key]][:GROUPS_SHOWN]
+    top = {key: found[key][:CONFUSIONS_SHOWN] for key in shown}
+    shares = [share for items in top.values() for item in items for share in (item.here.value, item.over_all.value)]
+    axis = make_axis([0.0, *shares], n_ticks=4)
+    cards = [_make_card(key, items=items, axis=axis, groups=groups) for key, items in top.items()]
+    legend = _make_legend(groups)
+    title = f"Most frequent confusions in each {groups.one}"
+    body, height = draw_cards(cards, legend=legend)
+    n_groups = sum(bool(items) for items in found.values())
+    return Figure(
+        name="confusions",
+        title=title,
+        svg=write_sheet(
+            body,
+            title=title,
+            subtitle=f"{model}; label → what was predicted; share of the label's images there",
+            width=SHEET_WIDTH,
+            height=height,
+        ),
+        inline=write_cards_html(cards, legend=legend),
+        table=_make_table(found, groups=groups),
+        alt=_describe(top, groups=groups, model=model),
+        caption=(
+            f"Label → prediction, the most frequent first. The bar is the share of the label's images in this "
+            f"{groups.one} that got the wrong prediction, the tick the same share over all {groups.many}: a bar well "
+            f"past its tick is a confusion of this {groups.one}'s own."
+        ),
+        notes=(f"{len(shown)} of {n_groups} {groups.many} are drawn, those with the lowest accuracy.",)
+        if len(shown) < n_groups
+        else (),
+    )
+
+
+def isolate(text: str) -> str:
+    """Return a text that keeps its own direction of writing within a line; unchanged where it runs left to right."""
+    if any(unicodedata.bidirectional(character) in {"R", "AL"} for character in text):
+        return f"\u2068{text}\u2069"
+    return text
+
+
+def _read_confusions(metrics: pl.DataFrame, *, groups: Groups, model: str) -> dict[str, list[Confusion]]:
+    wrong = metrics.filter((pl.col("metric") == "confusion") & (pl.col("label") != pl.col("group")))
+    numbers = Estimates(wrong, "confusion", model=model)
+    found: dict[str, list[Confusion]] = {key: [] for key in groups.keys}
+    for key, estimate in numbers:
+        if key.region is None or key.label is None or key.group is None or not math.isfinite(estimate.value):
+            continue
+        over_all = numbers.get(label=key.label, group=key.group)
+        item = Confusion(region=key.region, label=key.label, predicted=key.group, here=estimate, over_all=over_all)
+        found[key.region].append(item)
+    for items in found.values():
+        items.sort(key=lambda item: (-item.n_images, -item.here.value, item.label, item.predicted))
+    return found
+
+
+def _make_card(key: str, *, items: list[Confusion], axis: Axis, groups: Groups) -> Card:
+    rows = tuple(
+        Row(
+            name=item.label,
+            detail=f"→ {isolate(item.predicted)}",
+            marks=(
+                Span(low=0.0, high=item.here.value, css="bar", thickness=11),
+                Tick(at=item.over_all.value, css="overall-tick", height=17),
+            ),
+            lines=(Line(text=percent(item.here.value), detail=f"{count(item.n_images)} of {count(item.here.n)}"),),
+            tip=(
+                f"{groups.name(key)}: {percent(item.here.value)} of {plural(item.here.n, 'image')} of {item.label} got "
+                f"{item.predicted}; over all {groups.many} {percent(item.over_all.value)}."
+            ),
+        )
+        for item in items
+    )
+    plot = RowPlot(
+        rows=rows,
+        axis=axis,
+        axis_title="",
+        write_tick=percent_tick,
+        head=("Label → prediction", "Share"),
+        css="confusions",
+    )
+    return Card(key=key, title=groups.name(key), detail="", plot=plot)
+
+
+def _make_legend(groups: Groups) -> tuple[LegendItem, ...]:
+    return (
+        LegendItem(text=f"in this {groups.one}", css="bar", kind="band"),
+        LegendItem(text=f"over all {groups.many}", css="overall-tick", kind="tick"),
+    )
+
+
+def _make_table(found: dict[str, list[Confusion]], *, groups: Groups) -> DataTable:
+    rows = [
+        (
+            groups.name(key),
+            item.label,
+            item.predicted,
+            item.here.value,
+            item.here.low,
+            item.here.high,
+            float(item.here.n),
+            item.over_all.value,
+        )
+        for key, items in found.items()
+        for item in items[:CONFUSIONS_IN_TABLE]
+    ]
+    return DataTable(
+        fields=(
+            Field(title=groups.one.capitalize()),
+            Field(title="Label"),
+            Field(title="Predicted"),
+            Field(title="Share", form="percent"),
+            Field(title="Low", form="percent"),
+            Field(title="High", form="percent"),
+            Field(title="Images of the label", form="count"),
+            Field(title=f"Share over all {groups.many}", form="percent"),
+        ),
+        rows=tuple(rows),
+    )
+
+
+def _describe(top: dict[str, list[Confusion]], *, groups: Groups, model: str) -> str:
+    firsts = [
+        f"{items[0].label} taken for {items[0].predicted} in {groups.name(key)} ({percent(items[0].here.value)})"
+        for key, items in list(top.items())[:GROUPS_TOLD]
+        if items
+    ]
+    return f"{model}: the most frequent confusions are {list_words(firsts)}."
