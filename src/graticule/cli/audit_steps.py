@@ -1,0 +1,209 @@
+"""The steps of ``graticule audit``: the one place that joins scanning, locating, models, evaluation and the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from graticule.errors import ConfigError, TableError
+
+if TYPE_CHECKING:
+    from graticule.data.predictions import Predictions
+    from graticule.evaluation.audit import Audit
+    from graticule.evaluation.audit_config import AuditConfig
+
+ARTEFACTS = "artefacts"
+PLACES = ("region", "country")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditRequest:
+    """What was asked for on the command line; see ``graticule audit --help``."""
+
+    source: str
+    predictions: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    layout: str | None = None
+    labels: str | None = None
+    trains: tuple[str, ...] = ()
+    group: str | None = None
+    by: str = "region"
+    scheme: str = "geode"
+    min_images: int | None = None
+    fail_if: str | None = None
+    partitions: int | None = None
+    bootstraps: int | None = None
+    seed: int = 0
+    weights: str | None = None
+    engine: str = "auto"
+    title: str | None = None
+    photos_note: str = ""
+    rendered: bool = False
+    output: Path = Path("report")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditOutcome:
+    """What came out: where the page is, what it says, and which rules of the gate were broken."""
+
+    page: Path
+    headline: tuple[str, ...]
+    broken_rules: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Photos:
+    """The images to audit, and where their paths start from."""
+
+    images: pl.DataFrame
+    base: Path
+    file: Path
+    """The table that they came from."""
+    scheme: str = ""
+    boundary_policy: str = ""
+    region_countries: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+
+
+def run_audit(request: AuditRequest) -> AuditOutcome:
+    """Do every step that the request needs, write the folder ``request.output``, and return what the page says.
+
+    Raises
+    ------
+    GraticuleError
+        Something given cannot be used; what was there before is as it was.
+    """
+    from graticule.evaluation.audit import audit_predictions
+    from graticule.evaluation.gate import check_gate
+
+    _check(request)
+    photos = place_photos(read_photos(request), request)
+    predictions, files = gather_predictions(request, photos)
+    audit = audit_predictions(photos.images, predictions, config=_configure(request, photos, files))
+    page = write_audit(audit, request, photos)
+    broken = check_gate(request.fail_if, audit.metrics).reasons if request.fail_if else ()
+    return AuditOutcome(page=page, headline=audit.record.headline, broken_rules=tuple(broken))
+
+
+def read_photos(request: AuditRequest) -> Photos:
+    """Return the images of a table as they are, or those found by scanning a folder or an archive."""
+    from graticule.data.readers.images import read_images
+    from graticule.data.readers.rows import is_table
+
+    source = Path(request.source)
+    if is_table(source) or (source.is_dir() and any(source.glob("*.parquet"))):
+        base = source if source.is_dir() else source.parent
+        return Photos(images=read_images(source), base=base, file=source)
+    from graticule.data.scan_files import scan_to_files
+
+    output = request.output / ARTEFACTS / "images.parquet"
+    found = scan_to_files(source, output, layout=request.layout)
+    return Photos(images=found.result.images, base=output.parent, file=output)
+
+
+def place_photos(photos: Photos, request: AuditRequest) -> Photos:
+    """Return the photos with their region and country, as far as the table or the scheme can say."""
+    columns = photos.images.columns
+    if request.by not in PLACES:
+        return photos
+    known = any(name in columns for name in ("country", "latitude"))
+    if not known and request.by in columns:
+        return photos
+    from graticule.data.locate import locate_images
+    from graticule.geo.schemes import load_scheme
+
+    located = locate_images(photos.images, scheme=load_scheme(request.scheme))
+    countries = {name: tuple(codes) for name, codes in load_scheme(request.scheme).regions.items()}
+    return Photos(
+        images=located.images,
+        base=photos.base,
+        file=photos.file,
+        scheme=request.scheme,
+        boundary_policy=located.policy.describe(),
+        region_countries=countries if request.by == "region" else {},
+    )
+
+
+def gather_predictions(request: AuditRequest, photos: Photos) -> tuple[list[Predictions], dict[str, Path]]:
+    """Return the predictions that were given and those of the models that were named, and the files that hold them."""
+    from graticule.data.readers.predictions import read_predictions
+
+    files = {str(path): Path(path) for path in request.predictions}
+    for name in request.models:
+        files |= _run_model(name, request, photos)
+    predictions = [read_predictions(path) for path in files.values()]
+    names = [found.model for found in predictions]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise TableError(
+            f"--predictions: {len(names)} files, and more than one is of the model {repeated[0]!r}. "
+            "Give each file a model name of its own, in its metadata or as the file's name."
+        )
+    return predictions, files
+
+
+def write_audit(audit: Audit, request: AuditRequest, photos: Photos) -> Path:
+    """Write the numbers, the gallery's table, what was dropped, and the page; return the page's path."""
+    from graticule.data.store import describe_run, replace_atomically, write_table
+    from graticule.data.tables import FAILURES, METRICS, REJECTS
+    from graticule.report.page import write_report
+
+    made = describe_run("audit", config={"by": request.by, "scheme": request.scheme}, seed=request.seed)
+    output = request.output
+    info = {"record": audit.record.to_json()}
+    write_table(audit.metrics, output / "metrics.parquet", METRICS, info=info, provenance=made)
+    with replace_atomically(output / "metrics.csv") as temporary:
+        audit.metrics.write_csv(temporary)
+    write_table(audit.failures, output / "failures.parquet", FAILURES, provenance=made)
+    write_table(audit.dropped, output / "dropped.parquet", REJECTS, provenance=made)
+    return write_report(
+        output,
+        metrics=audit.metrics,
+        failures=audit.failures,
+        dropped=audit.dropped,
+        record=audit.record,
+        base=photos.base,
+        title=request.title,
+    )
+
+
+def _check(request: AuditRequest) -> None:
+    from graticule.evaluation.gate import read_rule
+
+    if not request.predictions and not request.models:
+        raise ConfigError(
+            "neither --predictions nor --model was given; expected predictions to score or a model that makes them. "
+            "Try: graticule audit images.csv --predictions top1.csv"
+        )
+    if request.trains and not request.models:
+        raise ConfigError(
+            "--train was given without --model; expected the model whose features the probe is trained on."
+        )
+    if request.fail_if:
+        read_rule(request.fail_if)
+
+
+def _configure(request: AuditRequest, photos: Photos, files: Mapping[str, Path]) -> AuditConfig:
+    from graticule.data.store import hash_file
+    from graticule.evaluation.audit_config import AuditConfig
+
+    inputs = {path.name: hash_file(path) for path in (photos.file, *files.values()) if path.is_file()}
+    chosen: dict[str, Any] = {
+        "min_images": request.min_images,
+        "n_partitions": request.partitions,
+        "n_bootstraps": request.bootstraps,
+    }
+    return AuditConfig(
+        by=request.by,
+        seed=request.seed,
+        scheme=photos.scheme,
+        boundary_policy=photos.boundary_policy,
+        region_countries=photos.region_countries,
+        photos=request.photos_note,
+        photos_are_rendered=request.rendered,
+        inputs=inputs,
+        **{name: value for name, value in chosen.items() if value is not None},
+    )
