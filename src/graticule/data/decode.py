@@ -8,6 +8,7 @@ document the first page. Safe to call from several threads.
 from __future__ import annotations
 
 import io
+import logging
 import warnings
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -203,6 +204,7 @@ def _known_formats() -> tuple[str, ...]:
         register_heif_opener()
     Image.init()
     silence_libtiff()
+    logging.getLogger("PIL").addHandler(logging.NullHandler())  # else its errors go to standard error as they are
     return tuple(name for name in FORMATS if name in Image.OPEN)
 
 
