@@ -50,6 +50,11 @@ class AuditRecord:
     """File name → SHA-256."""
     region_countries: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     """Region → alpha-3 codes, for the map; empty where regions are not made of countries."""
+    headline: tuple[str, ...] = ()
+    """What the audit found, in plain sentences, most important first: for the top of a page and for the terminal."""
+    notes: tuple[str, ...] = ()
+    """What a reader of the numbers should know (models scored on different images, scores that are no probabilities,
+    lists that were cut short), in sentences: for the page's section on the method and its limits."""
     version: str = ""
     created_at: str = ""
 
@@ -71,6 +76,8 @@ class AuditRecord:
             known = {item.name for item in fields(cls)}
             models = tuple(AuditedModel(**model) for model in raw.pop("models"))
             countries = {name: tuple(codes) for name, codes in raw.pop("region_countries", {}).items()}
-            return cls(models=models, region_countries=countries, **{k: v for k, v in raw.items() if k in known})
+            texts = {name: tuple(map(str, raw.pop(name, ()))) for name in ("headline", "notes")}
+            rest = {name: value for name, value in raw.items() if name in known}
+            return cls(models=models, region_countries=countries, **texts, **rest)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise TableError(f"not an audit's record ({error}). Run `graticule audit` again.") from error
