@@ -88,3 +88,26 @@ def make_glossary(table: pl.DataFrame, *, where: str) -> Glossary:
         descriptions=columns.get("description", {}),
         wordnet_ids=columns.get("wordnet_id", {}),
     )
+
+
+def add_glosses(glossary: Glossary, labels: Iterable[str]) -> Glossary:
+    """Return the glossary with WordNet's words and glosses for those of ``labels`` whose id it knows.
+
+    Raises
+    ------
+    MissingExtraError, FileError
+        There is an id to look up, and WordNet is not installed.
+    """
+    wanted = {label: glossary.find_wordnet_id(label) for label in labels if label not in glossary.descriptions}
+    found = {label: wordnet_id for label, wordnet_id in wanted.items() if wordnet_id}
+    if not found:
+        return glossary
+    from graticule.annotation.wordnet import open_wordnet
+
+    wordnet = open_wordnet()
+    described = {label: wordnet.describe(wordnet_id) for label, wordnet_id in found.items()}
+    return Glossary(
+        names={label: words for label, (words, _) in described.items()} | dict(glossary.names),
+        descriptions={label: gloss for label, (_, gloss) in described.items()} | dict(glossary.descriptions),
+        wordnet_ids=glossary.wordnet_ids,
+    )

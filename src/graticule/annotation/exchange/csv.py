@@ -13,6 +13,7 @@ from graticule.data.validate import validate_table
 from graticule.errors import TableError, shown
 
 SUFFIXES = (".csv", ".tsv", ".tab")
+HOLDS = "answers"
 FIRST_ROW = 2
 ISO_FORMAT = "%Y-%m-%dT%H:%M:%S%.6fZ"
 

@@ -23,6 +23,9 @@ class Format(Protocol):
     """What a module of a format offers."""
 
     SUFFIXES: tuple[str, ...]
+    """Ends of the names of such files, where they tell the format."""
+    HOLDS: str
+    """Name of the table that it holds: answers or labels."""
 
     def read(self, path: Path, *, images: pl.DataFrame | None = None) -> pl.DataFrame:
         """Return the checked table in a file."""

@@ -13,6 +13,7 @@ from graticule.data.tables import ANSWERS
 from graticule.data.validate import validate_table
 
 SUFFIXES = (".jsonl", ".ndjson")
+HOLDS = "answers"
 
 
 def read(path: Path, *, images: pl.DataFrame | None = None) -> pl.DataFrame:

@@ -24,6 +24,7 @@ from graticule.data.validate import validate_table
 from graticule.errors import FileError, TableError, shown
 
 SUFFIXES = ()
+HOLDS = "answers"
 YES, NO = "yes", "no"
 ROW_FIELDS = ("answer_id", "object", "is_control", "is_main")
 TIME_FIELDS = ("assigned_at", "answered_at")

@@ -24,6 +24,7 @@ from graticule.data.validate import validate_table
 from graticule.errors import FileError, TableError, shown
 
 SUFFIXES = ()
+HOLDS = "labels"
 IMAGENET_NAME = "ILSVRC2012_val_{:08d}.JPEG"
 IMAGENET_PATTERN = re.compile(r"ILSVRC2012_val_(\d{8})(\.JPEG)?")
 

@@ -8,7 +8,9 @@ import polars as pl
 from graticule.annotation.controls import check_controls
 from graticule.annotation.distance import Distance
 from graticule.annotation.glossary import Glossary
-from graticule.annotation.tasks.task import TaskConfig, Tasks, check_candidates, finish_tasks
+from graticule.annotation.tasks.task import TaskConfig, Tasks, check_candidates, finish_tasks, no_labels
+
+DOMINANT = "its given label is clearly dominant"
 
 
 def build_classify_tasks(
@@ -71,7 +73,29 @@ def build_classify_tasks(
         descriptions=glossary.describe(asked["label"].unique().to_list()),
     )
     skipped = reasons.select(pl.col("image_id").alias("path"), pl.lit(None, dtype=pl.String).alias("label"), "reason")
-    return Tasks(tasks=tasks, controls=known.sort("image_id", "label"), skipped=skipped, n_one_sided=0)
+    return Tasks(
+        tasks=tasks,
+        controls=known.sort("image_id", "label"),
+        skipped=skipped,
+        settled=_list_settled(checked, reasons),
+        n_one_sided=0,
+    )
+
+
+def _list_settled(candidates: pl.DataFrame, reasons: pl.DataFrame) -> pl.DataFrame:
+    """Return the given labels of the images whose given label is clearly dominant, as labels that people accept."""
+    dominant = candidates.filter("is_given").join(reasons.filter(reason=DOMINANT), on="image_id", how="semi")
+    if dominant.is_empty():
+        return no_labels()
+    n_workers = pl.col("n_workers") if "n_workers" in dominant.columns else pl.lit(None, dtype=pl.Int64)
+    return dominant.select(
+        "image_id",
+        "label",
+        "selection_frequency",
+        pl.lit(0, dtype=pl.Int64).alias("object"),
+        pl.lit(value=True).alias("is_main"),
+        n_workers.alias("n_workers"),
+    )
 
 
 def _settled(candidates: pl.DataFrame, *, config: TaskConfig) -> pl.DataFrame:
@@ -94,7 +118,7 @@ def _settled(candidates: pl.DataFrame, *, config: TaskConfig) -> pl.DataFrame:
     )
     reason = (
         pl.when(is_dominant)
-        .then(pl.lit("its given label is clearly dominant"))
+        .then(pl.lit(DOMINANT))
         .when(pl.col("n_labels") < 2)
         .then(pl.lit("it has a single candidate label"))
     )

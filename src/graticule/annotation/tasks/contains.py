@@ -11,7 +11,7 @@ import polars as pl
 from graticule.annotation.controls import check_controls, deal, presume_controls
 from graticule.annotation.distance import FAR_NODES, Distance
 from graticule.annotation.glossary import Glossary
-from graticule.annotation.tasks.task import TaskConfig, Tasks, check_candidates, finish_tasks
+from graticule.annotation.tasks.task import TaskConfig, Tasks, check_candidates, finish_tasks, no_labels
 from graticule.errors import TableError, shown
 
 SPARE_NEGATIVES = 4
@@ -121,6 +121,7 @@ def _finish(
         skipped=missing.select(
             pl.col("image_id").alias("path"), "label", pl.lit("its answer is known: it is a control").alias("reason")
         ),
+        settled=no_labels(),
         n_one_sided=n_one_sided,
     )
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from graticule.data.tables import CANDIDATES, TASKS
+from graticule.data.tables import CANDIDATES, LABELS, TASKS
 from graticule.data.validate import validate_table
 from graticule.errors import ConfigError, TableError
 
@@ -56,8 +56,16 @@ class Tasks:
     """The controls in it: image_id, label, selected (the right answer)."""
     skipped: pl.DataFrame
     """What is not asked: path (the image_id), label, reason."""
+    settled: pl.DataFrame
+    """CLASSIFY: a `LABELS` table of the images that need no task, whose given label is clearly dominant."""
     n_one_sided: int
     """CONTAINS: grids whose controls are all positive or all negative, so that one careless answer passes them."""
+
+
+def no_labels() -> pl.DataFrame:
+    """Return an empty `LABELS` table of settled images."""
+    names = ("image_id", "label", "selection_frequency", "object", "is_main", "n_workers")
+    return pl.DataFrame(schema={name: LABELS.columns[name].dtype for name in names})
 
 
 def check_candidates(candidates: pl.DataFrame) -> pl.DataFrame:
