@@ -145,7 +145,7 @@ def _cast_series(given: pl.Series, dtype: pl.DataType) -> pl.Series:
 
 def _as_time(given: pl.Series, dtype: pl.Datetime) -> pl.Series:
     if given.dtype == pl.String:
-        return given.str.to_datetime(time_unit="us", time_zone="UTC", strict=False)
+        return _parse_times(given)
     if isinstance(given.dtype, pl.Datetime):
         zoned = given if given.dtype.time_zone else given.dt.replace_time_zone("UTC")
         return zoned.dt.convert_time_zone("UTC").cast(dtype)
@@ -154,6 +154,17 @@ def _as_time(given: pl.Series, dtype: pl.Datetime) -> pl.Series:
     if given.null_count() == len(given):
         return given.cast(dtype)
     raise pl.exceptions.InvalidOperationError("a number is not a time; write times as ISO 8601 text")
+
+
+def _parse_times(given: pl.Series) -> pl.Series:
+    """Return times in ISO 8601, dates among them, as UTC; what has no offset counts as UTC."""
+    text = given.str.strip_chars().str.replace(r"^(\d{4}-\d{2}-\d{2})[ tT]+", "${1}T")
+    text = text.str.replace(r"^(\d{4}-\d{2}-\d{2})$", "${1}T00:00:00").str.replace(
+        r"(T\d{2}:\d{2})($|[^:\d])", "${1}:00$2"
+    )
+    text = text.str.replace(r"\s*([zZ]|UTC|GMT)$", "+00:00").str.replace(r"(T[\d:.]+)$", "${1}+00:00")
+    text = text.str.replace(r"\s*([+-]\d{2})$", "${1}:00").str.replace(r"\s*([+-]\d{2})(\d{2})$", "$1:$2")
+    return text.str.to_datetime("%Y-%m-%dT%H:%M:%S%.f%:z", time_unit="us", time_zone="UTC", strict=False)
 
 
 def _check_vectors(frame: pl.DataFrame, name: str, *, nullable: bool, first_row: int) -> tuple[pl.DataFrame, list[str]]:
