@@ -1,9 +1,9 @@
 """Countries: ISO 3166-1 codes and the names that people type for them.
 
-249 countries and territories of ISO 3166-1, and Kosovo as XKX (a code that ISO leaves to users). Names are understood in
-some thirty languages, in official, short, old and common forms; case, accents, punctuation, underscores, "the"
-and "and" make no difference. ``scripts/build_countries.py`` makes the table from i18n-iso-countries (MIT licence,
-beside it) and from names of ours.
+249 countries and territories of ISO 3166-1, and Kosovo as XKX (a code that ISO leaves to users). Names are understood
+in some thirty languages, in official, short, old and common forms; case, accents, punctuation, underscores, "the" and
+"and" make no difference. ``scripts/build_countries.py`` makes the table from i18n-iso-countries (MIT licence, beside
+it) and from names of ours.
 """
 
 from __future__ import annotations
