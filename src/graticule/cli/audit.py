@@ -16,11 +16,15 @@ GATE_FAILED = 1
 @click.option("--predictions", type=MANY, multiple=True, metavar="FILE…", help="Predictions, one file a model.")
 @click.option("--model", "models", type=MANY, multiple=True, metavar="NAME…", help="Models to run on the photos.")
 @click.option("--layout", metavar="PATTERN", help="What the folders mean, as in '{region}/{label}'.")
-@click.option("--labels", metavar="FILE", help="labels.yaml: what a model's classes or prompts are; or what people accept.")
+@click.option(
+    "--labels", metavar="FILE", help="labels.yaml: what a model's classes or prompts are; or what people accept."
+)
 @click.option("--train", "trains", multiple=True, metavar="QUERY", help="Train a linear probe on these images first.")
 @click.option("--group", metavar="COLUMN", help="With --train: images that share a value stay in one fold.")
-@click.option("--by", default="region", show_default=True, metavar="COLUMN", help="Column to compare: region, country …")
-@click.option("--scheme", default="geode", show_default=True, metavar="NAME|FILE", help="Regions of the world.")
+@click.option(
+    "--by", default="region", show_default=True, metavar="COLUMN", help="Column to compare: region, country …"
+)
+@click.option("--scheme", metavar="NAME|FILE", help="Regions of the world.  [default: as located, else geode]")
 @click.option("--min-images", type=click.IntRange(1), metavar="N", help="Cells below are greyed, never best or worst.")
 @click.option("--fail-if", "fail_if", metavar="RULE", help="Exit with 1 when it holds, as in 'worst_gap > 0.05'.")
 @click.option("--partitions", type=click.IntRange(1), help="Random partitions of the partition test.  [default: 500]")
@@ -37,8 +41,8 @@ def audit(ctx: click.Context, **options: object) -> None:
     """Say where in the world a model fails, how sure that is, and what the failures look like.
 
     SOURCE is a folder or archive of photos, or a table of images (Parquet, CSV, JSON Lines) with a label and a place in
-    each row. The result is a folder: index.html (one page that needs no network), metrics.parquet and metrics.csv (every
-    number on it), figures/ (SVG and PNG).
+    each row. The result is a folder: index.html (one page that needs no network), metrics.parquet and metrics.csv
+    (every number on it), figures/ (SVG and PNG).
 
     \b
     Tables alone; no photo is opened unless the page can show it:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from graticule.cli.audit_places import Placed, place_images, read_table_info
 from graticule.errors import ConfigError, TableError
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from graticule.evaluation.audit_config import AuditConfig
 
 ARTEFACTS = "artefacts"
-PLACES = ("region", "country")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ class AuditRequest:
     trains: tuple[str, ...] = ()
     group: str | None = None
     by: str = "region"
-    scheme: str = "geode"
+    scheme: str | None = None
     min_images: int | None = None
     fail_if: str | None = None
     partitions: int | None = None
@@ -63,9 +63,6 @@ class Photos:
     base: Path
     file: Path
     """The table that they came from."""
-    scheme: str = ""
-    boundary_policy: str = ""
-    region_countries: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
 
 def run_audit(request: AuditRequest) -> AuditOutcome:
@@ -80,9 +77,12 @@ def run_audit(request: AuditRequest) -> AuditOutcome:
     from graticule.evaluation.gate import check_gate
 
     _check(request)
-    photos = place_photos(read_photos(request), request)
+    photos = read_photos(request)
+    placed = place_images(photos.images, by=request.by, scheme=request.scheme, info=read_table_info(photos.file))
     predictions, files = gather_predictions(request, photos)
-    audit = audit_predictions(photos.images, predictions, config=_configure(request, photos, files))
+    audit = audit_predictions(
+        placed.images, predictions, config=_configure(request, placed, (photos.file, *files.values()))
+    )
     page = write_audit(audit, request, photos)
     broken = check_gate(request.fail_if, audit.metrics).reasons if request.fail_if else ()
     return AuditOutcome(page=page, headline=audit.record.headline, broken_rules=tuple(broken))
@@ -102,29 +102,6 @@ def read_photos(request: AuditRequest) -> Photos:
     output = request.output / ARTEFACTS / "images.parquet"
     found = scan_to_files(source, output, layout=request.layout)
     return Photos(images=found.result.images, base=output.parent, file=output)
-
-
-def place_photos(photos: Photos, request: AuditRequest) -> Photos:
-    """Return the photos with their region and country, as far as the table or the scheme can say."""
-    columns = photos.images.columns
-    if request.by not in PLACES:
-        return photos
-    known = any(name in columns for name in ("country", "latitude"))
-    if not known and request.by in columns:
-        return photos
-    from graticule.data.locate import locate_images
-    from graticule.geo.schemes import load_scheme
-
-    located = locate_images(photos.images, scheme=load_scheme(request.scheme))
-    countries = {name: tuple(codes) for name, codes in load_scheme(request.scheme).regions.items()}
-    return Photos(
-        images=located.images,
-        base=photos.base,
-        file=photos.file,
-        scheme=request.scheme,
-        boundary_policy=located.policy.describe(),
-        region_countries=countries if request.by == "region" else {},
-    )
 
 
 def gather_predictions(request: AuditRequest, photos: Photos) -> tuple[list[Predictions], dict[str, Path]]:
@@ -186,11 +163,11 @@ def _check(request: AuditRequest) -> None:
         read_rule(request.fail_if)
 
 
-def _configure(request: AuditRequest, photos: Photos, files: Mapping[str, Path]) -> AuditConfig:
+def _configure(request: AuditRequest, placed: Placed, files: Sequence[Path]) -> AuditConfig:
     from graticule.data.store import hash_file
     from graticule.evaluation.audit_config import AuditConfig
 
-    inputs = {path.name: hash_file(path) for path in (photos.file, *files.values()) if path.is_file()}
+    inputs = {path.name: hash_file(path) for path in files if path.is_file()}
     chosen: dict[str, Any] = {
         "min_images": request.min_images,
         "n_partitions": request.partitions,
@@ -199,9 +176,9 @@ def _configure(request: AuditRequest, photos: Photos, files: Mapping[str, Path])
     return AuditConfig(
         by=request.by,
         seed=request.seed,
-        scheme=photos.scheme,
-        boundary_policy=photos.boundary_policy,
-        region_countries=photos.region_countries,
+        scheme=placed.scheme,
+        boundary_policy=placed.boundary_policy,
+        region_countries=placed.region_countries,
         photos=request.photos_note,
         photos_are_rendered=request.rendered,
         inputs=inputs,
