@@ -40,7 +40,7 @@ def assign_tasks(tasks: pl.DataFrame, *, worker_ids: Sequence[str], seed: int) -
     checked = validate_table(tasks, TASKS, where="tasks")
     if checked.is_empty():
         raise TableError("tasks: the table is empty; expected at least one task to assign.")
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed % 2**32)
     wanted = _wanted(checked)
     _check_workers(worker_ids, largest=max(wanted.values()))
     controls = _controls(checked)

@@ -51,7 +51,7 @@ def build_classify_tasks(
     reasons = _settled(checked, config=config)
     asked = checked.join(reasons, on="image_id", how="anti", maintain_order="left")
     images = asked.select(pl.col("image_id").unique().sort()).with_row_index("number")
-    keys = np.random.default_rng(seed).random(asked.height)
+    keys = np.random.default_rng(seed % 2**32).random(asked.height)
     known = (
         pl.DataFrame(schema={"image_id": pl.String, "label": pl.String, "selected": pl.Boolean})
         if controls is None

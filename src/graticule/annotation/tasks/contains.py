@@ -27,6 +27,15 @@ class _Pools:
     negative: list[str]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Grid:
+    """The images of one grid: those asked about, and its controls."""
+
+    asked: list[str]
+    positive: list[str]
+    negative: list[str]
+
+
 def build_contains_tasks(
     candidates: pl.DataFrame,
     *,
@@ -74,41 +83,11 @@ def build_contains_tasks(
         else _known_pools(checked, known, distance=distance)
     )
     _require_controls(pools, config=config)
-    rows: list[tuple[str, str, str, int, bool, bool | None]] = []
-    n_grids = n_one_sided = 0
-    for label, pool in pools.items():
-        rng = np.random.default_rng([seed, *label.encode()])
-        for asked, positive, negative in _cut(pool, config=config, rng=rng):
-            task_id = f"contains-{n_grids:06d}"
-            n_grids += 1
-            n_one_sided += bool(config.min_controls) and not (positive and negative)
-            cells = [(image, None) for image in asked]
-            cells += [(image, True) for image in positive] + [(image, False) for image in negative]
-            for position, cell in enumerate(rng.permutation(len(cells)).tolist()):
-                image, truth = cells[cell]
-                rows.append((task_id, image, label, position, truth is not None, truth))
-    return _finish(rows, candidates=checked, glossary=glossary, config=config, n_one_sided=n_one_sided)
-
-
-def _finish(
-    rows: list[tuple[str, str, str, int, bool, bool | None]],
-    *,
-    candidates: pl.DataFrame,
-    glossary: Glossary,
-    config: TaskConfig,
-    n_one_sided: int,
-) -> Tasks:
-    schema = {
-        "task_id": pl.String,
-        "image_id": pl.String,
-        "label": pl.String,
-        "position": pl.Int64,
-        "is_control": pl.Boolean,
-        "selected": pl.Boolean,
-    }
-    frame = pl.DataFrame(rows, schema=schema, orient="row")
+    grids = {label: _cut(pool, config=config, rng=_make_rng(seed, label)) for label, pool in pools.items()}
+    frame = _lay_out(grids, seed=seed)
+    n_one_sided = sum(not (grid.positive and grid.negative) for cut in grids.values() for grid in cut)
     pair = ["image_id", "label"]
-    missing = candidates.select(pair).join(frame.select(pair).unique(), on=pair, how="anti").sort(pair)
+    missing = checked.select(pair).join(frame.select(pair).unique(), on=pair, how="anti").sort(pair)
     tasks = finish_tasks(
         frame.drop("selected"),
         kind="contains",
@@ -122,8 +101,31 @@ def _finish(
             pl.col("image_id").alias("path"), "label", pl.lit("its answer is known: it is a control").alias("reason")
         ),
         settled=no_labels(),
-        n_one_sided=n_one_sided,
+        n_one_sided=n_one_sided if config.min_controls else 0,
     )
+
+
+def _lay_out(grids: dict[str, list[_Grid]], *, seed: int) -> pl.DataFrame:
+    """Return a row a cell of every grid, its images in random order; ``selected`` is the right answer of a control."""
+    rows: list[tuple[str, str, str, int, bool | None]] = []
+    numbered = [(label, grid) for label, cut in grids.items() for grid in cut]
+    for number, (label, grid) in enumerate(numbered):
+        cells: list[tuple[str, bool | None]] = [(image, None) for image in grid.asked]
+        cells += [(image, True) for image in grid.positive] + [(image, False) for image in grid.negative]
+        order = _make_rng(seed, label, number).permutation(len(cells)).tolist()
+        rows += [(f"contains-{number:06d}", cells[cell][0], label, at, cells[cell][1]) for at, cell in enumerate(order)]
+    schema = {
+        **dict.fromkeys(("task_id", "image_id", "label"), pl.String),
+        "position": pl.Int64,
+        "selected": pl.Boolean,
+    }
+    frame = pl.DataFrame(rows, schema=schema, orient="row")
+    return frame.with_columns(pl.col("selected").is_not_null().alias("is_control"))
+
+
+def _make_rng(seed: int, label: str, *numbers: int) -> np.random.Generator:
+    """Return a generator of a label's own, so that other labels change nothing of its grids."""
+    return np.random.default_rng([seed % 2**32, *numbers, *label.encode()])
 
 
 def _known_pools(candidates: pl.DataFrame, controls: pl.DataFrame, *, distance: Distance) -> dict[str, _Pools]:
@@ -155,7 +157,7 @@ def _presumed_pools(candidates: pl.DataFrame, *, config: TaskConfig, seed: int) 
     clear = presumed["image_id"].unique().sort().to_numpy()
     pools: dict[str, _Pools] = {}
     for label in sorted(asked):
-        rng = np.random.default_rng([seed, *label.encode(), 1])
+        rng = _make_rng(seed, label, 1)
         taken = set(asked[label])
         needed = config.n_controls * (1 + len(taken) // (config.grid_size - config.n_controls))
         drawn = (
@@ -192,8 +194,8 @@ def _require_controls(pools: dict[str, _Pools], *, config: TaskConfig) -> None:
         )
 
 
-def _cut(pool: _Pools, *, config: TaskConfig, rng: np.random.Generator) -> list[tuple[list[str], list[str], list[str]]]:
-    """Return the grids of one label: images asked about, positive controls, negative controls."""
+def _cut(pool: _Pools, *, config: TaskConfig, rng: np.random.Generator) -> list[_Grid]:
+    """Return the grids of one label."""
     n_positive, n_negative = _shares(pool, config=config)
     room = config.grid_size - n_positive - n_negative
     n_grids = 1
@@ -208,4 +210,7 @@ def _cut(pool: _Pools, *, config: TaskConfig, rng: np.random.Generator) -> list[
     if not pool.asked:
         return []
     shuffled = [rest[place] for place in rng.permutation(len(rest)).tolist()]
-    return [(shuffled[grid::n_grids], positive[grid], negative[grid]) for grid in range(n_grids)]
+    return [
+        _Grid(asked=shuffled[grid::n_grids], positive=positive[grid], negative=negative[grid])
+        for grid in range(n_grids)
+    ]
