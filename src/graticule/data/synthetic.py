@@ -1,4 +1,4 @@
-"""Rendered scenes, for a demo where no real photos can be had: three invented regions, five objects, three designs each.
+"""Rendered scenes, for a demo without real photos: three invented regions, five objects, three designs of each.
 
 The regions are invented, so that nothing here claims to show a real place. An object is drawn in the way of its region
 (a house with a steep roof, with a flat one, with a round one of thatch) before the sky, the ground and the light of
