@@ -162,6 +162,8 @@ def test_a_reduced_decoding_looks_like_the_full_one(shared):
         (b"", "empty file"),
         (b"\x00" * 600, "zero bytes only"),
         (b"hello, world\n", "text file"),
+        ("naïve ☃".encode()[:-1], "text file"),
+        (b"\xff" * 100, "not an image that"),
         (b"<!DOCTYPE html><html>404</html>", "web page"),
         (b"<?xml version='1.0'?>\n<svg xmlns='http://www.w3.org/2000/svg'/>", "SVG.*render it to PNG"),
         (b"%PDF-1.7\n%\xe2\xe3", "PDF"),

@@ -6,6 +6,8 @@ A person who reads "cannot identify image file" learns nothing; "a PDF document:
 
 from __future__ import annotations
 
+import codecs
+
 SNIFF_BYTES = 512
 
 IMAGE_MAGIC: tuple[bytes, ...] = (
@@ -77,7 +79,9 @@ def name_content(head: bytes) -> str:
     if head[:4] == b"RIFF" and head[8:12] == b"AVI ":
         return "a video, not an image; extract frames first"
     if head[4:8] == b"ftyp" and head[8:12] not in IMAGE_BRANDS:
-        return "a video or another media file, not an image; extract frames first"
+        return (
+            "a video or a camera's raw file, not an image that Pillow reads; export frames or the photo as JPEG first"
+        )
     if head.startswith(b"\xff\xd8"):
         return (
             "a file that starts like a JPEG but whose header cannot be read; it is damaged, or of a rare kind "
@@ -99,5 +103,8 @@ def _name_text(head: bytes) -> str:
         return "a drawing in SVG, not a photo; render it to PNG first"
     if start.startswith((b"<!doctype html", b"<html", b"<head", b"<body")):
         return "a web page, not an image, perhaps the error page of a failed download"
-    printable = sum(byte >= 32 or byte in b"\t\n\r\f" for byte in head)
-    return "a text file, not an image" if printable == len(head) else ""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)  # a character may be cut off at the end
+    except UnicodeDecodeError:
+        return ""
+    return "a text file, not an image" if all(byte >= 32 or byte in b"\t\n\r\f\x1b" for byte in head) else ""
