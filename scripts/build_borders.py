@@ -62,6 +62,9 @@ GOLAN_FOOT = [
 ]  # fmt: skip
 """A line of ours along the foot of the Golan Heights, within about 2 km of the line of 1949, closed to the east."""
 
+NEARLY_180 = 179.98
+"""Chukotka's eastern part starts at 179.984° W and 179.999° W, Fiji's western part ends at 179.99999° E."""
+
 JERUSALEM = box(35.15, 31.70, 35.32, 31.88)
 
 
@@ -87,8 +90,14 @@ def join_features(features: list[dict[str, Any]]) -> dict[str, BaseGeometry]:
     for feature in features:
         if feature["geometry"] is not None:
             name = area_of(feature["properties"], alpha3)
-            parts.setdefault(name, []).append(shape(feature["geometry"]))
+            parts.setdefault(name, []).append(shapely.transform(shape(feature["geometry"]), close_antimeridian))
     return {name: shapely.union_all(shapes) for name, shapes in sorted(parts.items())}
+
+
+def close_antimeridian(points: np.ndarray) -> np.ndarray:
+    """Return points with those that stop a few hundred metres short of the antimeridian moved onto it."""
+    east = np.where(np.abs(points[:, 0]) >= NEARLY_180, np.sign(points[:, 0]) * 180.0, points[:, 0])
+    return np.stack([east, points[:, 1]], axis=1)
 
 
 def area_of(properties: dict[str, Any], alpha3: dict[str, str]) -> str:

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 from jaxtyping import Int64
-from numpy.typing import ArrayLike
 
 from graticule.errors import ConfigError
-from graticule.geo.countries_at import check_points
+from graticule.geo.points import Degrees, check_points
 
 NO_CELL = -1
 
 
-def find_cells(latitude: ArrayLike, longitude: ArrayLike, *, degrees: float = 1.0) -> Int64[np.ndarray, " n"]:
+def find_cells(latitude: Degrees, longitude: Degrees, *, degrees: float = 1.0) -> Int64[np.ndarray, " n"]:
     """Return the number of each point's cell; -1 where a coordinate is NaN or None.
 
     Parameters

@@ -182,7 +182,8 @@ def _codes_by_name() -> dict[str, str]:
                     found.setdefault(folded, set()).add(row["alpha3"])
         # Names of an earlier kind keep their meaning.
         known = {name: min(codes) for name, codes in found.items() if name and len(codes) == 1} | known
-    return known
+    joined = {name.replace(" ", ""): code for name, code in known.items() if len(name) > 5 and name.isascii()}
+    return joined | known
 
 
 @cache

@@ -7,10 +7,8 @@ at 0° N 0° E there is none. Where borders are disputed a policy (`graticule.ge
 from __future__ import annotations
 
 import numpy as np
-from jaxtyping import Bool, Float64, Int16, Int64
-from numpy.typing import ArrayLike
+from jaxtyping import Float64, Int16, Int64
 
-from graticule.errors import EXAMPLES_SHOWN, GeoError
 from graticule.geo.borders import (
     BORDER,
     CELL_UNITS,
@@ -24,13 +22,14 @@ from graticule.geo.borders import (
     expand,
     load_borders,
 )
+from graticule.geo.points import Degrees, check_points
 from graticule.geo.policies import Policy, load_policy
 
 PAIRS_AT_ONCE = 2_000_000
 """Comparisons of a point with an edge that are held in memory together."""
 
 
-def find_countries(latitude: ArrayLike, longitude: ArrayLike, *, policy: str | Policy = "de-facto") -> np.ndarray:
+def find_countries(latitude: Degrees, longitude: Degrees, *, policy: str | Policy = "de-facto") -> np.ndarray:
     """Return the country of each point as an ISO 3166-1 alpha-3 code, or None.
 
     Parameters
@@ -62,7 +61,7 @@ def find_countries(latitude: ArrayLike, longitude: ArrayLike, *, policy: str | P
     return answers[areas]
 
 
-def find_areas(latitude: ArrayLike, longitude: ArrayLike) -> Int16[np.ndarray, " n"]:
+def find_areas(latitude: Degrees, longitude: Degrees) -> Int16[np.ndarray, " n"]:
     """Return the number of the area in ``load_borders().areas`` that each point lies in; -1 for none."""
     north, east = check_points(latitude, longitude)
     borders = load_borders()
@@ -78,46 +77,6 @@ def find_areas(latitude: ArrayLike, longitude: ArrayLike) -> Int16[np.ndarray, "
     if len(near):
         areas[near] = _compare_with_edges(borders, x=x[near], y=y[near], row=row[near])
     return areas
-
-
-def check_points(
-    latitude: ArrayLike, longitude: ArrayLike
-) -> tuple[Float64[np.ndarray, " n"], Float64[np.ndarray, " n"]]:
-    """Return latitudes and longitudes as arrays of floats, NaN where there is none.
-
-    Raises
-    ------
-    GeoError
-        They differ in number, are no numbers, or lie outside their range.
-    """
-    try:
-        north = np.atleast_1d(np.asarray(latitude, dtype=np.float64))
-        east = np.atleast_1d(np.asarray(longitude, dtype=np.float64))
-    except (TypeError, ValueError) as error:
-        raise GeoError(
-            f"latitude or longitude is not a number ({error}). Give decimal degrees: 48.8566, 2.3522."
-        ) from error
-    if north.shape != east.shape or north.ndim != 1:
-        raise GeoError(
-            f"{north.shape} latitudes and {east.shape} longitudes, expected as many of each, in one dimension. "
-            "Give one of each for every point."
-        )
-    faults = [
-        _fault("latitude", north, np.abs(north) > 90, "-90 to 90", "Were latitude and longitude swapped?"),
-        _fault("longitude", east, np.abs(east) > 180, "-180 to 180", "Subtract 360 from longitudes above 180."),
-    ]
-    if any(faults):
-        raise GeoError("\n  ".join(fault for fault in faults if fault))
-    return north, east
-
-
-def _fault(name: str, values: Float64[np.ndarray, " n"], bad: Bool[np.ndarray, " n"], expected: str, hint: str) -> str:
-    (rows,) = np.nonzero(bad)
-    if not len(rows):
-        return ""
-    examples = ", ".join(f"row {row + 1}: {name} is {values[row]:g}" for row in rows[:EXAMPLES_SHOWN].tolist())
-    more = f" and {len(rows) - EXAMPLES_SHOWN} more" if len(rows) > EXAMPLES_SHOWN else ""
-    return f"{examples}{more}; expected {expected}. {hint}"
 
 
 def _compare_with_edges(

@@ -11,7 +11,8 @@ import math
 
 import numpy as np
 from jaxtyping import Float64
-from numpy.typing import ArrayLike
+
+from graticule.geo.points import Degrees, as_floats
 
 A1, A2, A3, A4 = 1.340264, -0.081106, 0.000893, 0.003796
 """Coefficients of the polynomial (section 3 of the paper)."""
@@ -27,7 +28,7 @@ CANVAS_HEIGHT = math.ceil(CANVAS_WIDTH * HALF_HEIGHT / HALF_WIDTH)
 
 
 def project_points(
-    latitude: ArrayLike, longitude: ArrayLike
+    latitude: Degrees, longitude: Degrees
 ) -> tuple[Float64[np.ndarray, " n"], Float64[np.ndarray, " n"]]:
     """Return where points lie on the canvas: x from the left, y from the top.
 
@@ -42,8 +43,8 @@ def project_points(
     >>> x.tolist(), y.round(1).tolist()
     ([1000.0, 1000.0], [487.0, 0.3])
     """
-    north = np.atleast_1d(np.asarray(latitude, dtype=np.float64))
-    east = np.radians(np.atleast_1d(np.asarray(longitude, dtype=np.float64)))
+    north = np.atleast_1d(as_floats(latitude))
+    east = np.radians(np.atleast_1d(as_floats(longitude)))
     angle = np.arcsin(ROOT / 2 * np.sin(np.radians(north)))
     slope = 9 * A4 * angle**8 + 7 * A3 * angle**6 + 3 * A2 * angle**2 + A1
     x = 2 * ROOT * east * np.cos(angle) / (3 * slope)
