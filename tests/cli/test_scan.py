@@ -35,7 +35,7 @@ def test_scan_prints_counts_and_places(photos, capsys):
     assert "3 images, 0 with a position → images.parquet" in printed
     assert "by region: Europe 2, Africa 1" in printed
     assert "by label: house 2, dog 1" in printed
-    assert "1 rejects → images.rejects.parquet" in printed
+    assert "1 reject → images.rejects.parquet" in printed
     assert read_table(photos / "images.parquet", IMAGES).height == 3
 
 

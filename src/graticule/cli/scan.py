@@ -51,7 +51,9 @@ def _describe(found: ScanFiles, *, layout: str | None) -> list[str]:
     images, rejects, odd = found.result.images, found.result.rejects, found.result.position_notes
     n_placed = images.drop_nulls(["latitude", "longitude"]).height
     lines = [*found.result.notes]
-    lines.append(f"{images.height} images, {n_placed} with a position → {found.images}")
+    lines.append(
+        f"{images.height} {'image' if images.height == 1 else 'images'}, {n_placed} with a position → {found.images}"
+    )
     for column in ("region", "country", "label", "split"):
         if column in images.columns and images[column].null_count() < images.height:
             lines.append(f"  by {column}: {_count(images, column)}")
@@ -59,7 +61,7 @@ def _describe(found: ScanFiles, *, layout: str | None) -> list[str]:
         lines.append("  no labels: if folders are named after them, say so with --layout, as in '{region}/{label}'")
     if odd.height:
         lines.append(f"  {odd.height} with a position that is not usable: {_count(odd, 'reason')}")
-    lines.append(f"{rejects.height} rejects → {found.rejects}")
+    lines.append(f"{rejects.height} {'reject' if rejects.height == 1 else 'rejects'} → {found.rejects}")
     if rejects.height:
         short = rejects.with_columns(rejects["reason"].str.replace(r"[:;(].*", "").str.strip_chars())
         lines += [f"  {text}" for text in _list_counts(short, "reason")]

@@ -15,8 +15,8 @@ import polars as pl
 from graticule.errors import TableError, shown
 
 SEPARATORS = ",;\t|"
-HEADER_CHARACTERS = 1_000_000
-"""Characters within which the line of column names must end."""
+HEADER_BYTES = 1_000_000
+"""Bytes within which the line of column names must end."""
 
 UNNAMED = "__unnamed_"
 """Columns without a name at the end of the header: a spreadsheet's trailing separators."""
@@ -43,13 +43,13 @@ def read_delimited(data: bytes, *, where: str) -> pl.DataFrame:
     >>> read_delimited(b"id;label\\n007;caf\\xc3\\xa9\\n", where="a.csv").rows()
     [('007', 'café')]
     """
-    text = decode_text(data, where=where).lstrip("\r\n")
-    if "\n" not in text:
-        text = text.replace("\r", "\n")  # line ends of old Macs
-    separator, names = _read_header(text, where=where)
+    data = as_utf8(data, where=where).lstrip(b"\r\n")
+    if b"\n" not in data:
+        data = data.replace(b"\r", b"\n")  # line ends of old Macs
+    separator, names = _read_header(data[:HEADER_BYTES].decode("utf-8", "ignore"), where=where)
     try:
         frame = pl.read_csv(
-            io.BytesIO(text.encode("utf-8")),
+            io.BytesIO(data),
             separator=separator,
             infer_schema=False,
             has_header=False,
@@ -58,24 +58,22 @@ def read_delimited(data: bytes, *, where: str) -> pl.DataFrame:
             raise_if_empty=False,
         )
     except pl.exceptions.PolarsError as error:
-        raise _describe(text, separator=separator, n_columns=len(names), where=where, error=error) from error
+        raise _describe(data.decode(), separator=separator, n_columns=len(names), where=where, error=error) from error
     body = frame.slice(1).select(name for name in names if not name.startswith(UNNAMED))
     return body.filter(~pl.all_horizontal(pl.all().is_null()))
 
 
-def decode_text(data: bytes, *, where: str) -> str:
-    """Return a text file's content, by its byte order mark or as UTF-8.
+def as_utf8(data: bytes, *, where: str) -> bytes:
+    """Return a text file's content in UTF-8 without a byte order mark, from UTF-8 or, by its mark, UTF-16.
 
     Raises
     ------
     TableError
         The bytes are not text in UTF-8 or UTF-16.
     """
-    encoding = "utf-8"
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        encoding = "utf-16"
-    elif data.startswith(codecs.BOM_UTF8):
-        encoding = "utf-8-sig"
+    is_utf_16 = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    data = data if is_utf_16 else data.removeprefix(codecs.BOM_UTF8)
+    encoding = "utf-16" if is_utf_16 else "utf-8"
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
@@ -87,17 +85,17 @@ def decode_text(data: bytes, *, where: str) -> str:
     if "\x00" in text:
         row = text.count("\n", 0, text.index("\x00")) + 1
         raise TableError(f"{where} line {row}: a zero byte, expected text. Is it a CSV file, whole and in UTF-8?")
-    return text
+    return text.encode("utf-8") if is_utf_16 else data
 
 
 def _read_header(text: str, *, where: str) -> tuple[str, list[str]]:
     """Return the separator and the columns' names."""
     if not text.strip():
         raise TableError(f"{where}: the file is empty, expected a line of column names and a row an image.")
-    line = text[:HEADER_CHARACTERS].splitlines()[0]
+    line = text.splitlines()[0]
     separator = max(SEPARATORS, key=lambda mark: len(next(csv.reader([line], delimiter=mark), [])))
     try:
-        header = next(csv.reader(io.StringIO(text[:HEADER_CHARACTERS], newline=""), delimiter=separator))
+        header = next(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
     except (csv.Error, StopIteration) as error:
         raise TableError(f"{where} line 1: no readable line of column names ({error}).") from error
     names = [name.strip() for name in header]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from graticule.data.readers.delimited import decode_text
+from graticule.data.readers.delimited import as_utf8
 from graticule.errors import EXAMPLES_SHOWN, TableError
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
@@ -33,7 +33,7 @@ def read_json_rows(data: bytes, *, where: str) -> pl.DataFrame:
     >>> read_json_rows(b'{"id": "007", "n": 1}\\n{"id": "8"}\\n', where="a.jsonl").rows()
     [('007', 1), ('8', None)]
     """
-    text = decode_text(data, where=where)
+    text = as_utf8(data, where=where).decode("utf-8")
     if not text.strip():
         raise TableError(f"{where}: the file is empty, expected an object for each image.")
     rows, faults = _parse_array(text) if text.lstrip().startswith("[") else _parse_lines(text)

@@ -10,14 +10,14 @@ import polars as pl
 
 from graticule.data.readers.delimited import read_delimited
 from graticule.data.readers.json_rows import read_json_rows
-from graticule.data.sources import read_file
+from graticule.data.sources import read_head
 from graticule.errors import FileError
 
 DELIMITED = (".csv", ".tsv", ".tab", ".txt")
 JSON = (".jsonl", ".ndjson", ".json")
 PARQUET = (".parquet", ".pq")
 MAX_TEXT_BYTES = 1 << 33
-"""Compressed tables that grow beyond this are refused."""
+"""Tables of text are read up to here; compressed ones that grow beyond are refused."""
 
 
 def is_table(path: Path) -> bool:
@@ -41,7 +41,9 @@ def read_rows(path: Path) -> pl.DataFrame:
     if suffix not in DELIMITED + JSON:
         known = ", ".join(DELIMITED + JSON + PARQUET)
         raise FileError(f"{path}: not the name of a table; expected one that ends in {known}, or one of them with .gz.")
-    data = read_file(path)
+    data = read_head(path, MAX_TEXT_BYTES + 1)
+    if len(data) > MAX_TEXT_BYTES:
+        raise FileError(f"{path}: more than {MAX_TEXT_BYTES} bytes of text. Write it as Parquet, or in parts.")
     if path.suffix.lower() == ".gz":
         data = _decompress(data, path)
     return read_delimited(data, where=str(path)) if suffix in DELIMITED else read_json_rows(data, where=str(path))
