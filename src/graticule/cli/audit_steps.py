@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from graticule.cli.audit_models import ModelRequest, predict_photos
 from graticule.cli.audit_places import Placed, place_images, read_table_info
 from graticule.errors import ConfigError, TableError
 
@@ -79,10 +80,8 @@ def run_audit(request: AuditRequest) -> AuditOutcome:
     _check(request)
     photos = read_photos(request)
     placed = place_images(photos.images, by=request.by, scheme=request.scheme, info=read_table_info(photos.file))
-    predictions, files = gather_predictions(request, photos)
-    audit = audit_predictions(
-        placed.images, predictions, config=_configure(request, placed, (photos.file, *files.values()))
-    )
+    predictions, files = gather_predictions(request, placed.images, base=photos.base)
+    audit = audit_predictions(placed.images, predictions, config=_configure(request, placed, (photos.file, *files)))
     page = write_audit(audit, request, photos)
     broken = check_gate(request.fail_if, audit.metrics).reasons if request.fail_if else ()
     return AuditOutcome(page=page, headline=audit.record.headline, broken_rules=tuple(broken))
@@ -104,14 +103,25 @@ def read_photos(request: AuditRequest) -> Photos:
     return Photos(images=found.result.images, base=output.parent, file=output)
 
 
-def gather_predictions(request: AuditRequest, photos: Photos) -> tuple[list[Predictions], dict[str, Path]]:
+def gather_predictions(
+    request: AuditRequest, images: pl.DataFrame, *, base: Path
+) -> tuple[list[Predictions], list[Path]]:
     """Return the predictions that were given and those of the models that were named, and the files that hold them."""
     from graticule.data.readers.predictions import read_predictions
 
-    files = {str(path): Path(path) for path in request.predictions}
+    files = [Path(path) for path in request.predictions]
     for name in request.models:
-        files |= _run_model(name, request, photos)
-    predictions = [read_predictions(path) for path in files.values()]
+        model = ModelRequest(
+            name=name,
+            weights=request.weights,
+            engine=request.engine,
+            labels=request.labels,
+            trains=request.trains,
+            group=request.group,
+            seed=request.seed,
+        )
+        files += predict_photos(model, images, base=base, folder=request.output / ARTEFACTS)
+    predictions = [read_predictions(path) for path in files]
     names = [found.model for found in predictions]
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
