@@ -41,7 +41,7 @@ MAX_SCAN_PIXELS = 10_000_000_000
 
 FORMATS = (
     *("JPEG", "PNG", "WEBP", "GIF", "TIFF", "MPO", "BMP", "DIB", "HEIF", "AVIF", "JPEG2000", "ICO", "ICNS", "PPM"),
-    *("PSD", "QOI", "TGA", "PCX", "DCX", "SGI", "SUN", "MSP", "IM", "XBM", "XPM", "DDS", "CUR", "FLI", "PCD"),
+    *("PSD", "QOI", "TGA", "PCX", "DCX", "SGI", "SUN", "MSP", "XBM", "XPM", "DDS", "CUR", "FLI", "PCD"),
 )
 """Formats that are tried. Left out: those that call another program (EPS, WMF) and scientific or video containers."""
 

@@ -21,7 +21,7 @@ IMAGE_SUFFIXES = frozenset(
         *(".jpg", ".jpeg", ".jpe", ".jfif", ".mpo", ".png", ".apng", ".gif", ".webp", ".tif", ".tiff", ".bmp", ".dib"),
         *(".heic", ".heif", ".hif", ".avif", ".avifs", ".jp2", ".j2k", ".jpx", ".jpf", ".jpc", ".ico", ".icns", ".cur"),
         *(".ppm", ".pgm", ".pbm", ".pnm", ".pfm", ".psd", ".qoi", ".tga", ".pcx", ".dcx", ".sgi", ".rgb", ".ras"),
-        *(".im", ".xbm", ".xpm", ".dds", ".pcd"),
+        *(".xbm", ".xpm", ".dds", ".pcd"),
     )
 )
 """Endings of image files, in small letters."""
