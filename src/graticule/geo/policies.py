@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 
 from graticule.errors import GeoError, shown, unknown_choice
@@ -93,11 +94,16 @@ def load_policy(policy: str | Path, *, overrides: Iterable[str] = ()) -> Policy:
 def _read_policy(policy: str | Path) -> Policy:
     packaged = list_packaged("policies")
     if str(policy) in packaged:
-        return _from_mapping(read_packaged("policies", str(policy)), name=str(policy), where=f"policy '{policy}'")
+        return _read_packaged_policy(str(policy))
     path = Path(policy)
     if path.suffix.lower() not in (".yaml", ".yml"):
         raise unknown_choice("policy", str(policy), packaged, where="--policy")
     return _from_mapping(read_yaml(path, keys=KEYS), name=path.stem, where=str(path))
+
+
+@cache
+def _read_packaged_policy(name: str) -> Policy:
+    return _from_mapping(read_packaged("policies", name), name=name, where=f"policy '{name}'")
 
 
 def _from_mapping(raw: Mapped, *, name: str, where: str) -> Policy:

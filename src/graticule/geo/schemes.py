@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 import polars as pl
@@ -130,8 +130,7 @@ def load_scheme(scheme: str | Path, *, assign: Iterable[str] = ()) -> Scheme:
     """
     packaged = list_packaged("schemes")
     if str(scheme) in packaged:
-        raw = SchemeFile.from_mapping(read_packaged("schemes", str(scheme)), where=f"scheme '{scheme}'")
-        loaded = _build(raw, name=str(scheme))
+        loaded = _load_packaged(str(scheme))
     elif Path(scheme).suffix.lower() in (".yaml", ".yml", ".csv", ".tsv"):
         loaded = _build(read_scheme_file(Path(scheme)), name=Path(scheme).stem)
     else:
@@ -139,6 +138,12 @@ def load_scheme(scheme: str | Path, *, assign: Iterable[str] = ()) -> Scheme:
     for change in assign:
         loaded = _reassign(loaded, change)
     return loaded
+
+
+@cache
+def _load_packaged(name: str) -> Scheme:
+    raw = SchemeFile.from_mapping(read_packaged("schemes", name), where=f"scheme '{name}'")
+    return _build(raw, name=name)
 
 
 def _build(raw: SchemeFile, *, name: str) -> Scheme:
