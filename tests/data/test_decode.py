@@ -242,7 +242,7 @@ def test_a_path_is_read_and_a_missing_one_named(tmp_path):
 
 
 def test_threads_decode_together_and_leave_the_warning_filters_as_they_were(shared):
-    paths = sorted(shared("images/odd").iterdir())
+    paths = [path for path in sorted(shared("images/odd").iterdir()) if path.stat().st_size < 200_000]
     before = list(warnings.filters)
 
     def attempt(path):
