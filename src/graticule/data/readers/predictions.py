@@ -70,6 +70,8 @@ def read_predictions(source: str | Path, *, model: str | None = None, name: str 
 
 
 def _read_form(given: pl.DataFrame, place: Path) -> Predictions:
+    if given.is_empty():
+        raise TableError(f"{place}: no rows, expected a prediction for each image. Was the file written to its end?")
     origin = Origin(where=str(place), first_row=find_first_row(place), model=_name_in(given, place))
     if "scores" in given.columns or "top_labels" in given.columns:
         return read_artefact(given, place=place, origin=origin)
