@@ -314,10 +314,11 @@ def test_workers_are_judged_before_their_bad_tasks_are_dropped():
 
 
 def test_kinds_are_taken_from_what_the_table_holds():
-    answers = contains([("t", "w", "a", True)]).drop("kind")
-    assert prepare_answers(answers)["kind"].to_list() == ["contains"]
-    assert prepare_answers(answers.drop("selected"))["kind"].to_list() == ["classify"]
-    assert prepare_answers(answers.with_columns(is_main=pl.lit(value=True)))["kind"].to_list() == ["classify"]
+    answers = contains([("t", "w", "a", True), ("t", "w", "b", False)]).drop("kind")
+    assert prepare_answers(answers)["kind"].to_list() == ["contains"] * 2
+    assert prepare_answers(answers.drop("selected"))["kind"].to_list() == ["classify"] * 2
+    assert prepare_answers(answers.filter("selected"))["kind"].to_list() == ["classify"]
+    assert prepare_answers(answers.with_columns(is_main=pl.col("selected")))["kind"].to_list() == ["classify"] * 2
     with pytest.raises(TableError, match="row 1: 'ranking'"):
         prepare_answers(answers.with_columns(kind=pl.lit("ranking")))
 

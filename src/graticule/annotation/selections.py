@@ -36,7 +36,7 @@ def measure_selections(answers: pl.DataFrame) -> pl.DataFrame:
         asked = prepared.with_columns(pl.col("worker_id").n_unique().over("task_id").alias("asked"))
         counts = counts.drop("asked").join(asked.group_by(question).agg(pl.col("asked").max()), on=question)
     return counts.select(
-        *question,
+        pl.col(question).cast(pl.String),
         (pl.col("selected") / pl.col("asked")).alias("selection_frequency"),
         pl.col("asked").cast(pl.Int64).alias("n_workers"),
     ).sort(question)

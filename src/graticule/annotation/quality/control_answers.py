@@ -65,7 +65,8 @@ def require_truth(answers: pl.DataFrame, controls: pl.DataFrame) -> None:
 
 def _join_truth(answers: pl.DataFrame, controls: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     truth = controls.rename({"selected": "truth"})
-    joined = answers.join(truth, on=["image_id", "label"], how="left")
+    known = pl.col("image_id").is_in(truth["image_id"].unique().implode())
+    joined = answers.filter(known | pl.col("is_control")).join(truth, on=["image_id", "label"], how="left")
     images = truth.group_by("image_id").agg(pl.col("truth").any().alias("has_right"))
     classify = joined.filter(pl.col("kind") == CLASSIFY).join(images, on="image_id", how="left")
     return joined.filter(pl.col("kind") == CONTAINS), classify

@@ -16,24 +16,29 @@ def find_duplicates(answers: pl.DataFrame, evidence: Evidence, config: QualityCo
     first, and where times are unknown what stands first.
     """
     del config
-    times = [pl.col("answered_at")] if "answered_at" in answers.columns else []
-    ordered = _mark_controls(answers, evidence).sort(*times, "row", nulls_last=True)
-    first_row = pl.col("row").first()
-    first_task = pl.col("task_id").first()
-    within = first_row.over("task_id", "worker_id", "image_id", "label")
-    by_image = ["kind", "worker_id", "image_id"]
-    label = pl.when(pl.col("kind") == CLASSIFY).then(pl.lit("")).otherwise("label")
-    across = first_task.over(*by_image, label)
-    judged = ordered.with_columns(within.alias("first_row"), across.alias("first_task"))
+    marked = _mark_controls(answers, evidence)
+    if "answered_at" in answers.columns:
+        marked = marked.sort("answered_at", "row", nulls_last=True)
+    is_classify = pl.col("kind") == CLASSIFY
+    judged = marked.select(
+        "row",
+        "task_id",
+        "is_control",
+        pl.col("row").first().over("task_id", "worker_id", "image_id", "label").alias("first_row"),
+        pl.col("task_id")
+        .first()
+        .over("kind", "worker_id", "image_id", pl.when(~is_classify).then(pl.col("label").to_physical()))
+        .alias("first_task"),
+    )
     is_repeated = pl.col("row") != pl.col("first_row")
     is_elsewhere = (pl.col("task_id") != pl.col("first_task")) & ~pl.col("is_control")
-    reason = (
+    place = (
         pl.when(is_repeated)
-        .then(pl.format("the worker answered the same question in row {}", pl.col("first_row") + 1))
-        .when(is_elsewhere)
-        .then(pl.format("the worker answered the same question in task {}", "first_task"))
+        .then(pl.format("row {}", pl.col("first_row") + 1))
+        .otherwise(pl.format("task {}", "first_task"))
     )
-    return judged.select("row", reason.alias("reason")).drop_nulls()
+    reason = pl.format("the worker answered the same question in {}", place)
+    return judged.filter(is_repeated | is_elsewhere).select("row", reason.alias("reason"))
 
 
 def _mark_controls(answers: pl.DataFrame, evidence: Evidence) -> pl.DataFrame:

@@ -10,7 +10,7 @@ import polars as pl
 
 from graticule.annotation.controls import check_controls
 from graticule.annotation.quality import CHECKS
-from graticule.annotation.quality.answer_rows import prepare_answers
+from graticule.annotation.quality.answer_rows import NAMES, as_categories, prepare_answers
 from graticule.annotation.quality.check import Check, Evidence, QualityConfig, no_findings
 from graticule.annotation.quality.control_answers import require_truth
 from graticule.annotation.quality.worker_controls import measure_workers
@@ -68,8 +68,8 @@ def filter_answers(
     chosen = _choose(checks)
     prepared = prepare_answers(answers)
     evidence = Evidence(
-        controls=None if controls is None else check_controls(controls, where="controls"),
-        tasks=None if tasks is None else validate_table(tasks, TASKS, where="tasks"),
+        controls=None if controls is None else _with_categories(check_controls(controls, where="controls")),
+        tasks=None if tasks is None else _with_categories(validate_table(tasks, TASKS, where="tasks")),
     )
     workers = None
     if evidence.controls is not None:
@@ -81,9 +81,15 @@ def filter_answers(
         if left.is_empty():
             break
         findings = _load(name)(left, evidence, config)
+        if findings.is_empty():
+            continue
         found.append(findings.select("row", "reason", pl.lit(name).alias("check")))
         left = left.join(findings, on="row", how="anti")
     return _split(answers, pl.concat(found), workers=workers)
+
+
+def _with_categories(table: pl.DataFrame) -> pl.DataFrame:
+    return table.with_columns(as_categories(*(name for name in NAMES if name in table.columns)))
 
 
 def _choose(checks: Sequence[str] | None) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from graticule.annotation.quality.answer_rows import as_categories
 from graticule.annotation.quality.binomial import bound_share
 from graticule.annotation.quality.check import Evidence, QualityConfig, no_findings
 from graticule.annotation.quality.control_answers import judge_controls
@@ -27,7 +28,9 @@ def find_worker_controls(answers: pl.DataFrame, evidence: Evidence, config: Qual
         pl.lit(f"{config.confidence:g}"),
         pl.lit(f"{config.min_worker_accuracy:g}"),
     )
-    return answers.join(poor.select("worker_id", reason.alias("reason")), on="worker_id").select("row", "reason")
+    return answers.join(poor.select(as_categories("worker_id"), reason.alias("reason")), on="worker_id").select(
+        "row", "reason"
+    )
 
 
 def measure_workers(answers: pl.DataFrame, controls: pl.DataFrame, *, confidence: float) -> pl.DataFrame:
@@ -44,7 +47,8 @@ def measure_workers(answers: pl.DataFrame, controls: pl.DataFrame, *, confidence
     """
     judged = judge_controls(answers, controls)
     workers = (
-        judged.group_by("worker_id")
+        judged.with_columns(pl.col("worker_id").cast(pl.String))
+        .group_by("worker_id")
         .agg(pl.col("is_right").sum().cast(pl.Int64).alias("n_right"), pl.len().cast(pl.Int64).alias("n_controls"))
         .sort("worker_id")
     )
