@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from graticule.cli.audit_models import ModelRequest, predict_photos
+from graticule.cli.audit_people import add_people, holds_people
 from graticule.cli.audit_places import Placed, place_images, read_table_info
 from graticule.errors import ConfigError, TableError
 
@@ -81,7 +82,10 @@ def run_audit(request: AuditRequest) -> AuditOutcome:
     photos = read_photos(request)
     placed = place_images(photos.images, by=request.by, scheme=request.scheme, info=read_table_info(photos.file))
     predictions, files = gather_predictions(request, placed.images, base=photos.base)
-    audit = audit_predictions(placed.images, predictions, config=_configure(request, placed, (photos.file, *files)))
+    config = _configure(request, placed, (photos.file, *files))
+    audit = audit_predictions(placed.images, predictions, config=config)
+    if request.labels is not None and holds_people(request.labels):
+        audit = add_people(audit, request.labels, images=placed.images, predictions=predictions, config=config)
     page = write_audit(audit, request, photos)
     broken = check_gate(request.fail_if, audit.metrics).reasons if request.fail_if else ()
     return AuditOutcome(page=page, headline=audit.record.headline, broken_rules=tuple(broken))
@@ -115,7 +119,7 @@ def gather_predictions(
             name=name,
             weights=request.weights,
             engine=request.engine,
-            labels=request.labels,
+            labels=None if holds_people(request.labels) else request.labels,
             trains=request.trains,
             group=request.group,
             seed=request.seed,
@@ -168,6 +172,11 @@ def _check(request: AuditRequest) -> None:
     if request.trains and not request.models:
         raise ConfigError(
             "--train was given without --model; expected the model whose features the probe is trained on."
+        )
+    if request.labels and not request.models and not holds_people(request.labels):
+        raise ConfigError(
+            f"--labels {request.labels} names a model's labels, but no --model is given; expected a table of the labels "
+            "that people accept (image_id, label), or a model to run."
         )
     if request.fail_if:
         read_rule(request.fail_if)
