@@ -24,8 +24,9 @@ class PeopleTables:
     Parameters
     ----------
     labels
-        A `LABELS` table: a row an image and label that people accept. With ``object`` the objects are told apart, with
-        ``is_main`` the main label is known. Images that are not in it are images of which nothing is known.
+        A `LABELS` table: a row an image and label that people accept. With ``object`` the objects are told apart, and
+        each counts with its most selected label (of equally selected ones the first by name); with ``is_main`` the main
+        label is known. Images that are not in it are images of which nothing is known.
     selections
         How often each label of each image was selected, accepted or not (image_id, label, selection_frequency). Where
         it has ``is_main`` that is the main label, which need not be its object's most selected one. None takes both
@@ -126,9 +127,10 @@ def read_people(images: CodedImages, tables: PeopleTables, *, known_labels: Coll
     )
     n_images, n_labels = images.table.height, len(vocabulary)
     n_objects = _count_objects(labels, n_images)
+    accepted = _name_objects(labels)
     main = _find_mains(selections if _names_main(selections) else labels, n_images)
     is_labelled = np.zeros(n_images, dtype=bool)
-    is_labelled[labels["row"].to_numpy()] = True
+    is_labelled[accepted["row"].to_numpy()] = True
     selected, frequency, is_asked = _find_selections(selections, n_images, n_labels)
     superclasses, superclass = _code_superclasses(tables.superclasses or {}, vocabulary)
     return People(
@@ -139,7 +141,7 @@ def read_people(images: CodedImages, tables: PeopleTables, *, known_labels: Coll
         is_labelled=is_labelled,
         n_objects=n_objects,
         main=main,
-        accepted=np.sort(labels["row"].to_numpy().astype(np.int64) * n_labels + labels["code"].to_numpy()),
+        accepted=np.sort(accepted["row"].to_numpy().astype(np.int64) * n_labels + accepted["code"].to_numpy()),
         selected=selected,
         frequency=frequency,
         is_asked=is_asked,
@@ -194,12 +196,25 @@ def _names_main(table: pl.DataFrame) -> bool:
 def _count_objects(labels: pl.DataFrame, n_images: int) -> Int[np.ndarray, " n"]:
     n_objects = np.zeros(n_images, dtype=np.int64)
     if "object" in labels.columns:
-        counts = labels.group_by("row").agg(
-            pl.col("object").n_unique().alias("n"), pl.col("object").null_count().alias("unknown")
-        )
-        counts = counts.filter(unknown=0)
-        n_objects[counts["row"].to_numpy()] = counts["n"].to_numpy()
+        counts = labels.drop_nulls("object").group_by("row").agg(pl.col("object").n_unique())
+        n_objects[counts["row"].to_numpy()] = counts["object"].to_numpy()
     return n_objects
+
+
+def _name_objects(labels: pl.DataFrame) -> pl.DataFrame:
+    """Return the accepted labels, of those that name one object only the most selected.
+
+    A main label that is not its object's most selected one is no further answer to what is there (Tsipras et al. 2020,
+    section 4.1: any object's label counts). Of images whose objects nobody told apart every label counts.
+    """
+    if "object" not in labels.columns:
+        return labels
+    frequency = pl.col("selection_frequency") if "selection_frequency" in labels.columns else pl.lit(None)
+    best_first = labels.sort(
+        "row", "object", frequency, "label", descending=[False, False, True, False], nulls_last=True
+    )
+    named = best_first.drop_nulls("object").unique(["row", "object"], keep="first", maintain_order=True)
+    return pl.concat([named, labels.join(named, on="row", how="anti")])
 
 
 def _find_mains(table: pl.DataFrame, n_images: int) -> Int[np.ndarray, " n"]:
