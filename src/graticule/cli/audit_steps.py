@@ -175,7 +175,7 @@ def _check(request: AuditRequest) -> None:
         )
     if request.labels and not request.models and not holds_people(request.labels):
         raise ConfigError(
-            f"--labels {request.labels} names a model's labels, but no --model is given; expected a table of the labels "
+            f"--labels {request.labels} names a model's labels, but no --model is given; expected a table of labels "
             "that people accept (image_id, label), or a model to run."
         )
     if request.fail_if:
