@@ -71,7 +71,7 @@ def find_photos(photos: Path | None, *, layout: str, output: Path, offline: bool
     signs = Path(os.environ.get(SHARED_VARIABLE, "../shared")) / "images" / "signs_de_it"
     if signs.is_dir():
         note = "real traffic signs of Germany and Italy, 25 labels (GTSRB and the Roma Tre Traffic Sign Dataset)"
-        return DemoPhotos(folder=signs, layout="{region}/{label}/{track}_{frame}", note=note, group="track")
+        return DemoPhotos(folder=signs, layout="{region}/{label}/{track}_*", note=note, group="track")
     if not offline:
         from graticule.data.commons import fetch_commons
 
