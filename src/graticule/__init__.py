@@ -15,6 +15,7 @@ _PUBLIC = {
     "GraticuleError": "graticule.errors",
     "read_table": "graticule.data.store",
     "write_table": "graticule.data.store",
+    "read_images": "graticule.data.readers.images",
     "read_predictions": "graticule.data.readers.predictions",
     "scan_images": "graticule.data.scan",
     "locate_images": "graticule.data.locate",
