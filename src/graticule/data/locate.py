@@ -31,9 +31,9 @@ class LocateCounts:
 
     n_images: int
     n_named: int
-    """Images whose country the table names."""
+    """Images whose country is the one that the table names."""
     n_from_gps: int
-    """Images whose country was looked up from coordinates."""
+    """Images whose country was looked up from coordinates, now or by an earlier run."""
     n_at_sea: int
     """Images with coordinates in no country: at sea, at the north pole or in Bir Tawil."""
     n_null_island: int
@@ -122,10 +122,16 @@ def locate_images(
     given = _harmonise(_text(images, "region"), used_scheme)
     region = _prefer(assigned, given) if overwrite else _prefer(given, assigned)
     kept = given.is_not_null() & (region == given).fill_null(value=False) & given.ne_missing(assigned)
+    located = images.with_columns(
+        country.alias("country"),
+        region.alias("region"),
+        _origin(images, "country", value=country, given=named, found=COORDINATES, replaced=overwrite),
+        _origin(images, "region", value=region, given=given, found=SCHEME, replaced=overwrite),
+    )
     counts = LocateCounts(
         n_images=images.height,
-        n_named=_count(named.is_not_null()),
-        n_from_gps=_count(country.is_not_null() & (places.country.is_not_null() if overwrite else named.is_null())),
+        n_named=_count(located["country_from"] == TABLE),
+        n_from_gps=_count(located["country_from"] == COORDINATES),
         n_at_sea=_count(places.is_at_sea),
         n_null_island=_count(places.is_null_island),
         n_half=_count(places.is_half),
@@ -135,12 +141,6 @@ def locate_images(
         n_region_conflicts=_count(given != assigned),
         n_unassigned=_count(country.is_not_null() & assigned.is_null()),
         n_extended=_count(country.is_in(sorted(used_scheme.extended)) & (region == assigned)),
-    )
-    located = images.with_columns(
-        country.alias("country"),
-        region.alias("region"),
-        _origin(images, "country", value=country, given=named, found=COORDINATES, replaced=overwrite),
-        _origin(images, "region", value=region, given=given, found=SCHEME, replaced=overwrite),
     )
     return LocateResult(images=located, scheme=used_scheme, policy=used_policy, counts=counts)
 
