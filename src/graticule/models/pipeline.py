@@ -274,7 +274,7 @@ class _PartWriter:
 
 def _judge(done: _Done) -> list[str | None]:
     """Return why each image is bad: what its decoder said, or that the model gave no finite numbers."""
-    finite: list[bool] = np.isfinite(done.rows).all(axis=1).tolist()
+    finite = np.asarray(np.isfinite(done.rows).all(axis=1)).tolist()
     text = "the model gives numbers that are not finite; compute in float32"
     return [
         reason or (None if is_finite else text) for reason, is_finite in zip(done.batch.reasons, finite, strict=True)
