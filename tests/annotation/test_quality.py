@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from graticule.annotation.quality import CHECKS
+from graticule.annotation.quality.agreement_rows import list_agreement
 from graticule.annotation.quality.answer_rows import prepare_answers
 from graticule.annotation.quality.binomial import bound_share
 from graticule.annotation.quality.check import QualityConfig
@@ -341,3 +342,27 @@ def test_intervals_equal_scipys_exact_ones():
         np.testing.assert_allclose([low[0], high[0]], [exact.low, exact.high], atol=1e-12)
     low, high = bound_share(np.array([0]), np.array([0]), confidence=0.9)
     assert (low[0], high[0]) == (0.0, 1.0)
+
+
+# agreement
+
+
+def test_agreement_is_of_the_kept_answers_and_accuracy_of_all():
+    answers = crowd(lambda image: False)
+    controls = truth([(f"i{n}", "x", n < 20) for n in range(10)])
+    table = list_agreement(filter_answers(answers, controls=controls))
+    whole = table.filter(pl.col("label").is_null(), pl.col("worker_id").is_null())
+    assert set(whole["statistic"]) == {"krippendorff_alpha", "fleiss_kappa"}
+    assert (whole["value"] == 1.0).all()
+    accuracy = dict(table.filter(statistic="control_accuracy").select("worker_id", "value").iter_rows())
+    assert accuracy["w0"] == 1.0
+    assert accuracy["lazy"] == 0.0
+
+
+def test_agreement_takes_both_kinds_and_leaves_contradictions_aside():
+    good = classify([("k1", f"w{n}", "a", "x", True, True) for n in range(3)])
+    bad = classify([("k2", "w1", "b", "x", True, False), ("k2", "w1", "b", "y", False, True)])
+    rows = pl.concat([crowd(lambda image: image < 20), good, bad], how="diagonal")
+    table = list_agreement(filter_answers(rows, checks=[]))
+    assert set(table["kind"].drop_nulls()) == {"contains", "classify"}
+    assert "control_accuracy" not in set(table["statistic"])

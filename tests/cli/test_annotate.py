@@ -146,7 +146,9 @@ def test_labels_go_out_in_the_order_of_the_images(run, folder):
         (["quality", "images.csv"], "no column 'task_id'"),
         (["quality", "answers.pkl"], "a pickle"),
         (["import", "answers.json"], "--format"),
-        (["candidate"], "Did you mean 'candidates'"),
+        (["aggregat"], "Did you mean 'aggregate'"),
+        (["aggregate", "images.csv", "--method", "majority"], "no column 'task_id'"),
+        (["aggregate", "images.csv", "--method", "majorty"], "Did you mean 'majority'"),
     ],
 )
 def test_bad_input_is_one_error_without_a_trace_and_leaves_nothing(run, folder, arguments, message):
@@ -158,8 +160,98 @@ def test_bad_input_is_one_error_without_a_trace_and_leaves_nothing(run, folder, 
     assert sorted(path.name for path in folder.iterdir()) == before
 
 
-@pytest.mark.parametrize("name", ["candidates", "tasks", "quality", "import", "export"])
+@pytest.mark.parametrize("name", ["candidates", "tasks", "quality", "aggregate", "import", "export"])
 def test_every_command_shows_an_example(run, name):
     code, out, _ = run(name, "--help")
     assert code == 0
     assert f"graticule annotate {name}" in out
+
+
+ANSWERS_CSV = """task_id,worker_id,image_id,label,is_main
+t1,w1,a,cat,true
+t1,w1,a,dog,false
+t1,w2,a,cat,true
+t1,w2,a,dog,false
+t1,w3,a,cat,true
+t2,w1,b,fox,true
+t2,w2,b,fox,true
+t2,w3,b,dog,true
+"""
+
+
+@pytest.fixture
+def classified(tmp_path):
+    (tmp_path / "answers.csv").write_text(ANSWERS_CSV)
+    return tmp_path
+
+
+def test_answers_become_labels_objects_and_selections(run, classified):
+    code, out, _ = run("aggregate", "answers.csv", "--method", "classify", "-o", "labels.parquet")
+    assert code == 0
+    assert "3 labels accepted for 2 of 2 images, by classify on 8 answers of 3 workers." in out
+    labels = read_table(classified / "labels.parquet", LABEL_TABLE)
+    rows = labels.select("image_id", "label", "object", "is_main").rows()
+    assert {(image, label, is_main) for image, label, _, is_main in rows} == {
+        ("a", "cat", True), ("a", "dog", False), ("b", "fox", True),
+    }  # fmt: skip
+    selections = read_table(classified / "labels.selections.parquet", LABEL_TABLE)
+    assert selections.filter(image_id="b", label="dog")["selection_frequency"].item() == pytest.approx(1 / 3)
+    assert pl.read_parquet(classified / "labels.workers.parquet")["worker_id"].to_list() == ["w1", "w2", "w3"]
+
+
+@pytest.mark.parametrize("method", ["selection_frequency", "majority", "dawid_skene", "one_coin", "glad", "mace"])
+def test_every_method_of_the_help_runs(run, classified, method):
+    answers = "\n".join(line.rsplit(",", 1)[0] for line in ANSWERS_CSV.splitlines() if ",dog,false" not in line)
+    (classified / "choices.csv").write_text(answers + "\n")
+    code, _, err = run("aggregate", "choices.csv", "--method", method, "-o", "labels.parquet")
+    assert code == 0, err
+    labels = read_table(classified / "labels.parquet", LABEL_TABLE)
+    assert labels.filter("is_main").select("image_id", "label").rows() == [("a", "cat"), ("b", "fox")]
+
+
+def test_gold_is_taken_as_it_is_and_settled_images_are_added(run, classified):
+    (classified / "gold.csv").write_text("image_id,label\nb,dog\n")
+    settled = "image_id,label,selection_frequency,object,is_main,n_workers\nz,owl,1.0,0,true,9\n"
+    (classified / "settled.csv").write_text(settled)
+    code, _, err = run(
+        "aggregate", "answers.csv", "--method", "dawid_skene", "--gold", "gold.csv", "--settled", "settled.csv"
+    )
+    assert code == 0, err
+    labels = read_table(classified / "labels.parquet", LABEL_TABLE)
+    assert labels.filter("is_main").select("image_id", "label").rows() == [("a", "cat"), ("b", "dog"), ("z", "owl")]
+    (classified / "settled.csv").write_text(settled.replace("z,owl", "a,owl"))
+    code, _, err = run("aggregate", "answers.csv", "--method", "classify", "--settled", "settled.csv")
+    assert code == 2
+    assert "1 images are settled and were asked about too: 'a'" in err
+
+
+def test_options_of_a_method_are_set_by_name_and_checked(run, classified):
+    typed = ("aggregate", "answers.csv", "--method", "dawid_skene", "--set", "max_iterations=3", "smoothing=0.5")
+    assert run(*typed)[0] == 0
+    assert read_provenance(classified / "labels.parquet")["config"]["options"] == ["max_iterations=3", "smoothing=0.5"]
+    for option, message in [
+        ("smothing=1", "Did you mean 'smoothing'"),
+        ("max_iterations=many", "not of type int"),
+        ("max_iterations", "expected NAME=VALUE"),
+    ]:
+        code, _, err = run("aggregate", "answers.csv", "--method", "dawid_skene", "--set", option)
+        assert code == 2
+        assert message in err
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("t2,w3,b,dog,true", "t2,w2,b,fox,true", "row 8"),
+        ("t1,w1,a,dog,false", "t1,w1,a,dog,true", "second main label"),
+    ],
+)
+def test_answers_that_contradict_themselves_are_refused_by_row_and_quality_leaves_them_out(
+    run, classified, old, new, message
+):
+    (classified / "answers.csv").write_text(ANSWERS_CSV.replace(old, new))
+    code, _, err = run("aggregate", "answers.csv", "--method", "classify")
+    assert code == 2
+    assert message in err
+    assert run("quality", "answers.csv", "-o", "kept.parquet")[0] == 0
+    assert run("aggregate", "kept.parquet", "--method", "classify")[0] == 0

@@ -16,6 +16,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "graticule.cli.annotate_quality:quality",
         "Answers → those that can be trusted, and why not the others.",
     ),
+    "aggregate": (
+        "graticule.cli.annotate_aggregate:aggregate",
+        "Answers → labels with probabilities, and workers' skills.",
+    ),
     "import": (
         "graticule.cli.annotate_exchange:import_answers",
         "CSV, JSON Lines, Label Studio or ReaL JSON → a table.",

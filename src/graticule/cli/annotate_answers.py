@@ -51,6 +51,7 @@ def check_quality(request: QualityRequest) -> list[str]:
     write_table(filtered.kept, request.output, ANSWERS, provenance=provenance)
     return [
         *_describe(filtered),
+        *_describe_agreement(agreement),
         f"Kept:      {request.output}",
         f"Rejects:   {rejects}",
         f"Agreement: {agreed}",
@@ -74,3 +75,12 @@ def _describe(filtered: Filtered) -> list[str]:
             f"lowest {accuracy.min():.3f}."
         )
     return sentences
+
+
+def _describe_agreement(agreement: pl.DataFrame) -> list[str]:
+    whole = agreement.filter(pl.col("label").is_null(), pl.col("worker_id").is_null())
+    return [
+        f"Agreement of the kept answers ({kind}): {statistic.replace('_', ' ')} {value:.3f}."
+        for statistic, kind, value in whole.select("statistic", "kind", "value").iter_rows()
+        if value is not None
+    ]

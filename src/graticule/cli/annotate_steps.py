@@ -9,6 +9,8 @@ from pathlib import Path
 
 import polars as pl
 
+from graticule.annotation.aggregation.selection_frequency import SelectionFrequency
+from graticule.annotation.answers import code_answers
 from graticule.annotation.candidates import find_candidates
 from graticule.annotation.controls import CONTROLS, check_controls
 from graticule.annotation.distance import Distance, load_distance
@@ -16,7 +18,6 @@ from graticule.annotation.exchange.files import read_checked
 from graticule.annotation.exchange.pickles import refuse_pickle
 from graticule.annotation.glossary import GLOSSARY, Glossary, add_glosses, make_glossary
 from graticule.annotation.prune import PruneConfig, prune_candidates
-from graticule.annotation.selections import measure_selections
 from graticule.annotation.tasks import KINDS
 from graticule.annotation.tasks.task import TaskConfig, Tasks
 from graticule.cli.annotate_files import beside
@@ -140,7 +141,8 @@ def _frequencies(path: Path) -> pl.DataFrame:
     table = read_rows(path)
     if "selection_frequency" in table.columns:
         return read_checked(path, LABELS)
-    return measure_selections(read_checked(path, ANSWERS))
+    answers = code_answers(read_checked(path, ANSWERS), repeats="keep", where=str(path))
+    return SelectionFrequency().aggregate(answers).to_labels(min_probability=0.0)
 
 
 def _read_controls(path: Path) -> pl.DataFrame:
