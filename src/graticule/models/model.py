@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float32, UInt8
@@ -41,12 +41,13 @@ class Outputs:
     scores: Float32[np.ndarray, "b k"] | None
 
 
-def outputs_in_order(gives: Sequence[str], arrays: Sequence[Float32[np.ndarray, "b d"]]) -> Outputs:
+def outputs_in_order(gives: Sequence[str], arrays: Sequence[Float32[np.ndarray, "b _"]]) -> Outputs:
     """Return arrays that stand in the order of ``gives`` as outputs."""
     named = dict(zip(gives, arrays, strict=True))
     return Outputs(features=named.get(FEATURES), scores=named.get(SCORES))
 
 
+@runtime_checkable
 class Engine(Protocol):
     """What computes a network: torch, OpenVINO, ONNX Runtime …"""
 
@@ -75,6 +76,7 @@ class Engine(Protocol):
         ...
 
 
+@runtime_checkable
 class TextEncoder(Protocol):
     """The text half of a CLIP-like model."""
 
