@@ -31,13 +31,20 @@ def holds_people(labels: str | None) -> bool:
 def add_people(
     audit: Audit, labels: str, *, images: pl.DataFrame, predictions: list[Predictions], config: AuditConfig
 ) -> Audit:
-    """Return the audit with every number of the label kind, and with what it says of the gap in the headline."""
+    """Return the audit with every number of the label kind, and with what it says of the gap in the headline.
+
+    How often each label was selected, accepted or not, is read from ``….selections.parquet`` beside the table, where
+    ``graticule annotate aggregate`` writes it; without it, labels that are not accepted count as never selected.
+    """
     from graticule.annotation.exchange.files import read_checked
     from graticule.data.tables import LABELS
     from graticule.evaluation.multi_label.measure import score_labels
     from graticule.evaluation.multi_label.people import PeopleTables
 
-    tables = PeopleTables(labels=read_checked(Path(labels), LABELS))
+    source = Path(labels)
+    beside = source.with_name(f"{source.stem}.selections.parquet")
+    selections = pl.read_parquet(beside) if beside.is_file() else None
+    tables = PeopleTables(labels=read_checked(source, LABELS), selections=selections)
     found = score_labels(images, predictions, tables, config=config)
     metrics = pl.concat([audit.metrics, found.metrics], how="vertical_relaxed")
     sentences = [f"People accepted a label of {found.n_labelled:,} images."]
