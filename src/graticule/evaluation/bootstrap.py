@@ -104,6 +104,7 @@ def bootstrap_gaps(
     Chernozhukov, Lee and Rosen (2013), Intersection bounds: estimation and inference, section 4, for the idea of
     limiting the quantile to contenders.
     """
+    n, hits, which_row = _drop_repeats(n, hits)
     value, low, high = (np.full(len(n), np.nan) for _ in range(3))
     takes_part = n > 0
     total = np.where(takes_part.sum(axis=1) >= 2, n.sum(axis=1), 0)
@@ -124,7 +125,15 @@ def bootstrap_gaps(
                 rng=rng,
             )
             value[block], low[block], high[block] = found
-    return Estimates(value=value, low=low, high=high, n=total)
+    return Estimates(value=value[which_row], low=low[which_row], high=high[which_row], n=total[which_row])
+
+
+def _drop_repeats(
+    n: Int[np.ndarray, "l r"], hits: Int[np.ndarray, "l r"]
+) -> tuple[Int[np.ndarray, "u r"], Int[np.ndarray, "u r"], Int[np.ndarray, " l"]]:
+    """Return the distinct rows of counts, and which of them each row is."""
+    rows, which = np.unique(np.concatenate([n, hits], axis=1), axis=0, return_inverse=True)
+    return rows[:, : n.shape[1]], rows[:, n.shape[1] :], which.ravel()
 
 
 def _bootstrap_block(

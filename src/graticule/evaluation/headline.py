@@ -34,8 +34,9 @@ def write_headline(metrics: pl.DataFrame, *, record: AuditRecord) -> tuple[str, 
     record
         What the audit was made of; its ``headline`` is not used.
     """
-    numbers = Numbers(metrics, NAMES)
     models = [model.name for model in record.models]
+    is_needed = pl.col("label").is_null() if len(models) > IN_DETAIL else pl.lit(value=True)
+    numbers = Numbers(metrics.filter(is_needed), NAMES)
     sentences: list[str] = []
     if len(models) > IN_DETAIL:
         sentences += _sum_up_models(numbers, models)
@@ -90,8 +91,8 @@ def _describe_gap(numbers: Numbers, model: str, *, record: AuditRecord, start: s
         f"{100 * expected.value:.1f} points on average."
     )
     sentences = [
-        f"{start or 'It is '}worst {_at(worst_at, record)}: {_percent(worst)} of {worst.n:,} images; best {_at(best_at, record)}: "
-        f"{_percent(best)} of {best.n:,} images. {verdict}"
+        f"{start or 'It is '}worst {_at(worst_at, record)}: {_percent(worst)} of {worst.n:,} images; best "
+        f"{_at(best_at, record)}: {_percent(best)} of {best.n:,} images. {verdict}"
     ]
     mixes = [
         numbers.get(Place(metric="label_mix_accuracy", model=model, region=at.region)) for at in (best_at, worst_at)

@@ -88,6 +88,25 @@ class RandomPartition:
         """All accuracies that a region may have, each once, ascending."""
         return np.unique(self.accuracies[~np.isnan(self.accuracies)])
 
+    @cached_property
+    def low_tails(self) -> Float[np.ndarray, "r v"]:
+        """The probability that each region's accuracy is a level or less, for all levels."""
+        return self._sum_tails(np.cumsum(self.marginals, axis=1), side="right", shift=-1)
+
+    @cached_property
+    def high_tails(self) -> Float[np.ndarray, "r v"]:
+        """The probability that each region's accuracy is a level or more, for all levels."""
+        return self._sum_tails(np.cumsum(self.marginals[:, ::-1], axis=1)[:, ::-1], side="left", shift=0)
+
+    def _sum_tails(self, sums: Float[np.ndarray, "r w"], *, side: str, shift: int) -> Float[np.ndarray, "r v"]:
+        tails = np.zeros((len(self.sizes), len(self.levels)))
+        for region, accuracies in enumerate(self.accuracies):
+            known = accuracies[~np.isnan(accuracies)]
+            place = np.searchsorted(known, self.levels, side="right" if side == "right" else "left") + shift
+            inside = (place >= 0) & (place < len(known))
+            tails[region, inside] = sums[region, place[inside]]
+        return tails
+
     def probability_min_at_most(self, level: float) -> float:
         """Return the probability that the lowest accuracy is ``level`` or less."""
         return self._tail(self.accuracies <= level)

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -27,6 +28,10 @@ from jaxtyping import Float, Int
 from graticule.evaluation.hypergeometric import RandomPartition
 
 READINGS = ("pooled", "extremes")
+REMEMBERED = 4096
+"""Partitions whose bands are kept: models of the same images share their sizes, and often their hits."""
+SLACK = 1e-9
+"""Rounding that the bounds on a probability are given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,32 +96,13 @@ def compute_partition_test(
     Quantiles of these discrete laws are the outermost values that chance reaches with at least the tail's probability,
     so that the extremes reading flags at most one minus ``confidence`` of labels without effect.
     """
-    partition = RandomPartition(sizes=sizes, n_hits=int(hits.sum()))
-    tail = (1 - confidence) / 2
     accuracies = hits / sizes
-    lowest, highest = float(accuracies.min()), float(accuracies.max())
-    p_min, p_max = partition.probability_min_at_most(lowest), partition.probability_max_at_least(highest)
-    smaller = min(p_min, p_max)
-    low_twin = lowest if p_min <= p_max else _last_level(partition.levels, partition.probability_min_at_most, smaller)
-    high_twin = (
-        highest
-        if p_max <= p_min
-        else -_last_level(-partition.levels[::-1], lambda level: partition.probability_max_at_least(-level), smaller)
+    bands = _compute_bands(tuple(sorted(sizes.tolist())), int(hits.sum()), confidence)
+    found = _compute_p_values(
+        tuple(sorted(sizes.tolist())), int(hits.sum()), float(accuracies.min()), float(accuracies.max())
     )
-    pooled_low, pooled_high = _pooled_ends(partition, tail)
-    low = _first_level(partition.levels, partition.probability_min_at_most, tail)
-    high = -_first_level(-partition.levels[::-1], lambda level: partition.probability_max_at_least(-level), tail)
     return PartitionTest(
-        pooled=Band(
-            low=pooled_low,
-            high=pooled_high,
-            flagged_by_chance=partition.probability_outside(pooled_low, pooled_high),
-        ),
-        extremes=Band(low=low, high=high, flagged_by_chance=partition.probability_outside(low, high)),
-        p_min=p_min,
-        p_max=p_max,
-        p_either=partition.probability_either(low_twin, high_twin),
-        method="exact",
+        pooled=bands[0], extremes=bands[1], p_min=found[0], p_max=found[1], p_either=found[2], method="exact"
     )
 
 
@@ -177,6 +163,42 @@ def draw_accuracies(
     return rng.multivariate_hypergeometric(sizes, n_hits, size=n_partitions, method="marginals") / sizes
 
 
+@lru_cache(maxsize=REMEMBERED)
+def _make_partition(sizes: tuple[int, ...], n_hits: int) -> RandomPartition:
+    return RandomPartition(sizes=np.array(sizes), n_hits=n_hits)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _compute_bands(sizes: tuple[int, ...], n_hits: int, confidence: float) -> tuple[Band, Band]:
+    """Return the bands of both readings; many models of the same images ask for the same ones."""
+    partition = _make_partition(sizes, n_hits)
+    tail = (1 - confidence) / 2
+    ends = (
+        _pooled_ends(partition, tail),
+        (
+            _Side(partition.levels, partition.low_tails, partition.probability_min_at_most).first_level(tail),
+            -_high_side(partition).first_level(tail),
+        ),
+    )
+    pooled, extremes = (
+        Band(low=low, high=high, flagged_by_chance=partition.probability_outside(low, high)) for low, high in ends
+    )
+    return pooled, extremes
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _compute_p_values(sizes: tuple[int, ...], n_hits: int, lowest: float, highest: float) -> tuple[float, float, float]:
+    """Return the p-values of the lowest accuracy, of the highest, and of the rarer of the two."""
+    partition = _make_partition(sizes, n_hits)
+    p_min, p_max = partition.probability_min_at_most(lowest), partition.probability_max_at_least(highest)
+    if p_min < p_max:
+        highest = -_high_side(partition).last_level(p_min)
+    elif p_max < p_min:
+        low_side = _Side(partition.levels, partition.low_tails, partition.probability_min_at_most)
+        lowest = low_side.last_level(p_max)
+    return p_min, p_max, partition.probability_either(lowest, highest)
+
+
 def _pooled_ends(partition: RandomPartition, tail: float) -> tuple[float, float]:
     """Return the quantiles of all regions' accuracies taken together, each region with the same weight."""
     known = ~np.isnan(partition.accuracies)
@@ -188,28 +210,56 @@ def _pooled_ends(partition: RandomPartition, tail: float) -> tuple[float, float]
     return float(low), float(high)
 
 
-def _first_level(levels: Float[np.ndarray, " v"], probability: Callable[[float], float], reached: float) -> float:
-    """Return the first of the ascending levels whose cumulative probability is ``reached`` or more."""
-    before, at = -1, len(levels) - 1
-    while at - before > 1:
-        middle = (before + at) // 2
-        if probability(float(levels[middle])) >= reached:
-            at = middle
-        else:
-            before = middle
-    return float(levels[at])
+class _Side:
+    """How probable it is that the outermost region reaches a level, from the outside in.
+
+    The probability that any region reaches a level is at most the sum of the regions' own; and since hits that one
+    region has, others lack (negative association), at least what it would be if regions were independent. The two are
+    so close that a level that reaches a given small probability is found with one or two exact computations.
+    """
+
+    def __init__(
+        self,
+        levels: Float[np.ndarray, " v"],
+        tails: Float[np.ndarray, "r v"],
+        probability: Callable[[float], float],
+    ) -> None:
+        self.levels = levels
+        self.at_most = tails.sum(axis=0)
+        self.at_least = 1 - np.prod(1 - np.minimum(tails, 1), axis=0)
+        self.probability = probability
+
+    def first_level(self, reached: float) -> float:
+        """Return the first level whose probability is ``reached`` or more."""
+        before = int(np.searchsorted(self.at_most, reached - SLACK)) - 1
+        at = min(int(np.searchsorted(self.at_least, reached + SLACK)), len(self.levels) - 1)
+        return float(self.levels[self._bisect(before, at, lambda found: found >= reached)])
+
+    def last_level(self, allowed: float) -> float:
+        """Return the last level whose probability is ``allowed`` or less; -inf if there is none."""
+        at = int(np.searchsorted(self.at_most, allowed * (1 - SLACK), side="right")) - 1
+        after = int(np.searchsorted(self.at_least, allowed * (1 + SLACK) + SLACK**2, side="right"))
+        last = self._bisect(at, after, lambda found: found > allowed) - 1
+        return float(self.levels[last]) if last >= 0 else -np.inf
+
+    def _bisect(self, before: int, at: int, has_reached: Callable[[float], bool]) -> int:
+        """Return the first place after ``before``, ``at`` at the latest, that has reached what is asked."""
+        while at - before > 1:
+            middle = (before + at) // 2
+            if has_reached(self.probability(float(self.levels[middle]))):
+                at = middle
+            else:
+                before = middle
+        return at
 
 
-def _last_level(levels: Float[np.ndarray, " v"], probability: Callable[[float], float], allowed: float) -> float:
-    """Return the last of the ascending levels whose cumulative probability is ``allowed`` or less; -inf if none."""
-    at, after = -1, len(levels)
-    while after - at > 1:
-        middle = (at + after) // 2
-        if probability(float(levels[middle])) <= allowed:
-            at = middle
-        else:
-            after = middle
-    return float(levels[at]) if at >= 0 else -np.inf
+def _high_side(partition: RandomPartition) -> _Side:
+    """Return the side of the highest accuracies, its levels with their signs turned so that they ascend."""
+    return _Side(
+        -partition.levels[::-1],
+        partition.high_tails[:, ::-1],
+        lambda level: partition.probability_max_at_least(-level),
+    )
 
 
 def _quantile(values: Float[np.ndarray, " m"], tail: float) -> float:

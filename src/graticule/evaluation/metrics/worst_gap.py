@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import polars as pl
-from jaxtyping import Int
+from jaxtyping import Float, Int
 
 from graticule.evaluation.audit_config import AuditConfig
 from graticule.evaluation.bootstrap import bootstrap_gaps
 from graticule.evaluation.estimates import Estimates
 from graticule.evaluation.image_keys import make_generator
 from graticule.evaluation.intervals import wilson_interval
-from graticule.evaluation.partition_test import draw_accuracies
+from graticule.evaluation.partition_test import REMEMBERED, draw_accuracies
 from graticule.evaluation.rows import make_rows, take_names
 from graticule.evaluation.scored import Scored
 
@@ -42,7 +44,7 @@ def measure_worst_gap(scored: Scored, config: AuditConfig) -> pl.DataFrame:
         rng=make_generator(config.seed, scored.model, "worst_gap"),
     )
     names = take_names(scored.labels, np.arange(len(n)))
-    expected, p_values = _draw_gaps(hits, n, gaps, scored=scored, config=config)
+    expected, p_values = _draw_gaps(hits, n, gaps, config=config)
     return pl.concat(
         [
             make_rows("worst_gap", gaps, model=scored.model, label=names, method="stratified bootstrap"),
@@ -57,28 +59,31 @@ def measure_worst_gap(scored: Scored, config: AuditConfig) -> pl.DataFrame:
 
 
 def _draw_gaps(
-    hits: Int[np.ndarray, "l r"], n: Int[np.ndarray, "l r"], gaps: Estimates, *, scored: Scored, config: AuditConfig
+    hits: Int[np.ndarray, "l r"], n: Int[np.ndarray, "l r"], gaps: Estimates, *, config: AuditConfig
 ) -> tuple[Estimates, Estimates]:
     """Return the gaps that random partitions show, and how often they are as wide as the real ones."""
     mean, low, high, p_value = (np.full(len(n), np.nan) for _ in range(4))
+    tails = np.array([(1 - config.confidence) / 2, (1 + config.confidence) / 2])
     for row in np.flatnonzero(gaps.n > 0):
-        regions = n[row] > 0
-        label = scored.labels[row] if row < len(scored.labels) else ""
-        drawn = draw_accuracies(
-            n[row, regions],
-            int(hits[row].sum()),
-            n_partitions=config.n_partitions,
-            rng=make_generator(config.seed, scored.model, "worst_gap_expected", label),
+        widths = _draw_widths(
+            tuple(sorted(n[row, n[row] > 0].tolist())), int(hits[row].sum()), config.n_partitions, config.seed
         )
-        widths = drawn.max(axis=1) - drawn.min(axis=1)
         mean[row] = widths.mean()
-        low[row], high[row] = np.quantile(widths, [(1 - config.confidence) / 2, (1 + config.confidence) / 2])
-        p_value[row] = (1 + np.count_nonzero(widths >= gaps.value[row] - 1e-12)) / (1 + len(widths))
+        low[row], high[row] = widths[np.floor(tails * (len(widths) - 1) + 0.5).astype(np.int64)]
+        p_value[row] = (1 + len(widths) - np.searchsorted(widths, gaps.value[row] - 1e-12)) / (1 + len(widths))
     nothing = np.full(len(n), np.nan)
     return (
         Estimates(value=mean, low=low, high=high, n=gaps.n),
         Estimates(value=p_value, low=nothing, high=nothing, n=gaps.n),
     )
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _draw_widths(sizes: tuple[int, ...], n_hits: int, n_partitions: int, seed: int) -> Float[np.ndarray, " b"]:
+    """Return the gaps of random partitions, ascending; they hang on counts alone, which labels and models share."""
+    rng = make_generator(seed, "worst_gap_expected", str(sizes), str(n_hits))
+    drawn = draw_accuracies(np.array(sizes), n_hits, n_partitions=n_partitions, rng=rng)
+    return np.sort(drawn.max(axis=1) - drawn.min(axis=1))
 
 
 def _name_extremes(
