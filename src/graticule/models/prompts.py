@@ -143,8 +143,13 @@ def fill(template: str, label: str) -> str:
     ('a photo of an hour glass.', 'a unicycle', 'my ice cream')
     """
     words = " ".join(label.replace("_", " ").split())
-    sentence = re.sub(r"\{(?:label)?\}", lambda _: words, template)
-    return re.sub(r"\{a\}(\s*)(\S*)", lambda found: f"{_article(found[2])}{found[1]}{found[2]}", sentence)
+
+    def write_article(found: re.Match[str]) -> str:
+        following = words if found[2].startswith(("{}", "{label}")) else found[2]
+        return f"{_article(following)}{found[1]}{found[2]}"
+
+    with_articles = re.sub(r"\{a\}(\s*)(\S*)", write_article, template)
+    return re.sub(r"\{(?:label)?\}", lambda _: words, with_articles)
 
 
 def _article(word: str) -> str:

@@ -54,7 +54,8 @@ class WordNet:
 
     data: bytes
     index: bytes = b""
-    known: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]], repr=False)
+    known: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]], repr=False)
+    """Parents of synsets that have been read."""
 
     def __contains__(self, synset: str) -> bool:
         if not ID.fullmatch(synset):
@@ -69,22 +70,23 @@ class WordNet:
 
     def parents(self, synset: str) -> tuple[str, ...]:
         """Return what a synset is a kind of, or an instance of, one step up."""
+        if synset in self.known:
+            return self.known[synset]
         fields = self._fields(synset)
         first = 4 + 2 * int(fields[3], 16)
         pointers = [fields[place : place + 4] for place in range(first + 1, first + 1 + 4 * int(fields[first]), 4)]
-        return tuple(f"n{offset}" for symbol, offset, part, _ in pointers if symbol in HYPERNYMS and part == "n")
+        found = tuple(f"n{offset}" for symbol, offset, part, _ in pointers if symbol in HYPERNYMS and part == "n")
+        self.known[synset] = found
+        return found
 
     def ancestors(self, synset: str) -> dict[str, int]:
         """Return everything that a synset is a kind of, itself included, and how many steps up it stands at least."""
-        if synset in self.known:
-            return self.known[synset]
         steps = {synset: 0}
         layer = [synset]
         while layer:
             above = [parent for child in layer for parent in self.parents(child) if parent not in steps]
             steps |= dict.fromkeys(above, steps[layer[0]] + 1)
             layer = list(dict.fromkeys(above))
-        self.known[synset] = steps
         return steps
 
     def find(self, name: str) -> str | None:
