@@ -44,7 +44,8 @@ class MeanColour:
     n_streams: int = 1
 
     def compute(self, batch):
-        return Outputs(features=np.asarray(batch, dtype=np.float32).mean(axis=(2, 3)), scores=None)
+        axes = (1, 2) if batch.dtype == np.uint8 else (2, 3)
+        return Outputs(features=batch.astype(np.float32).mean(axis=axes), scores=None)
 
 
 def make_model(**settings: Any):
