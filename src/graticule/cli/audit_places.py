@@ -64,10 +64,11 @@ def _as_located(images: pl.DataFrame, info: Mapping[str, Any], *, by: str) -> Pl
     regions = {name: tuple(codes) for name, codes in info.get("region_countries", {}).items()}
     if by == "country" or not any(regions.values()):
         regions = match_countries(images[by])
+    has_countries = "country" in images.columns and images["country"].null_count() < images.height
     return Placed(
         images=images,
-        scheme=str(info.get("scheme", "")),
-        boundary_policy=str(info.get("policy", "")),
+        scheme=str(info.get("scheme", "")) if has_countries else "",
+        boundary_policy=str(info.get("policy", "")) if has_countries else "",
         region_countries=regions,
     )
 

@@ -16,6 +16,7 @@ from graticule.errors import FileError
 
 SHARED_VARIABLE = "GRATICULE_SHARED"
 MODEL = "timm/tf_efficientnet_lite0"
+SHORT_NAME = "Lite0"
 N_TRAINED_ON = 2
 DEFAULT_LAYOUT = "{region}/{label}"
 
@@ -104,11 +105,11 @@ def _run_steps(found: DemoPhotos) -> None:
     _type("embed", "images.parquet", "--model", MODEL, "-o", "features.parquet")
     predictions: list[str] = []
     for region in _largest_regions(Path("images.parquet")):
-        name = f"trained_in_{''.join(c if c.isalnum() else '_' for c in region).lower()}.parquet"
+        file = f"trained_in_{''.join(c if c.isalnum() else '_' for c in region).lower()}.parquet"
         group = ["--group", found.group] if found.group else []
-        query = f'region == "{region}"'
-        _type("probe", "features.parquet", "--images", "images.parquet", "--train", query, *group, "-o", name)
-        predictions.append(name)
+        train = ["--train", f'region == "{region}"', *group, "--name", f"{SHORT_NAME} trained in {region}"]
+        _type("probe", "features.parquet", "--images", "images.parquet", *train, "-o", file)
+        predictions.append(file)
     rendered = ["--rendered"] if found.is_rendered else []
     note = ["--photos-note", found.note]
     _type("audit", "images.parquet", "--predictions", *predictions, "--by", "region", *note, *rendered, "-o", "report")
