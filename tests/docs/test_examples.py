@@ -30,17 +30,17 @@ def _commands(text: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def demo_folder(tmp_path_factory):
-    """Run the demo once, on whatever photos it finds without a network."""
+def demo_folder(tmp_path_factory, shared):
+    """Run the demo once, on the photos that the examples speak of."""
+    signs = shared("images/signs_de_it")
     folder = tmp_path_factory.mktemp("demo")
-    shared = os.environ.get("GRATICULE_SHARED", str(ROOT / ".." / "shared"))
     run = subprocess.run(
         [sys.executable, "-m", "graticule.cli.main", "demo", "--offline", "-o", str(folder)],
         capture_output=True,
         text=True,
         check=False,
         timeout=LONGEST_RUN_S,
-        env={**os.environ, "GRATICULE_SHARED": shared},
+        env={**os.environ, "GRATICULE_SHARED": str(signs.parents[1])},
     )
     assert run.returncode == 0, run.stdout + run.stderr
     return folder

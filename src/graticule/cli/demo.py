@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shlex
 import shutil
@@ -140,16 +141,18 @@ def _largest_regions(images: Path) -> list[str]:
 
 
 def _write_plain_tables(images: Path, predictions: Path) -> None:
-    """Write the same as plain CSV, as the README's first example takes it."""
+    """Write the same as plain CSV, and the labels, as the README's examples take them."""
     import polars as pl
 
     from graticule.data.readers.predictions import read_predictions
-    from graticule.data.store import read_table, replace_atomically
+    from graticule.data.store import read_table, replace_atomically, write_text
     from graticule.data.tables import IMAGES
 
     frame = read_table(images, IMAGES)
     with replace_atomically("images.csv") as temporary:
         frame.select("image_id", "label", "region").write_csv(temporary)
+    names = "".join(f"- {json.dumps(label, ensure_ascii=False)}\n" for label in sorted(frame["label"].unique()))
+    write_text(f"# The labels of these photos, as prompts for a CLIP-like model.\n{names}", "labels.yaml")
     found = read_predictions(predictions)
     top = [found.labels[index] for index in found.top[:, 0]]
     with replace_atomically("top1.csv") as temporary:
