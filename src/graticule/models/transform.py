@@ -31,6 +31,10 @@ INTERPOLATIONS = {
 MAX_RESIZED_PIXELS = 1 << 24
 """A resized image with more pixels, of which all but a strip is cut off, is not made whole (a photo of 1 × 60,000)."""
 
+REDUCED_MARGIN = 1.5
+"""A JPEG is decoded at a reduced scale only if it stays so much larger than what it is resized to: a pixel then moves
+by half a level of 255 on average (`graticule.data.decode.open_image`)."""
+
 RESIZES = ("shortest", "squash", "longest")
 
 
@@ -74,17 +78,13 @@ class Transform:
             raise unknown_choice("resize", self.resize, RESIZES)
         if self.interpolation not in INTERPOLATIONS:
             raise unknown_choice("interpolation", self.interpolation, INTERPOLATIONS)
-        for name, length in (("resize_to", 2), ("mean", 3), ("std", 3), ("fill", 3)):
-            given = getattr(self, name)
-            if not isinstance(given, tuple) or len(given) != length:
-                raise ConfigError(f"transform: {name} is {given!r}, expected {length} numbers.")
         if min(self.height, self.width, *self.resize_to) < 1 or min(self.std) <= 0:
             raise ConfigError("transform: sizes must be at least 1 and the std above 0.")
 
     @property
     def min_side(self) -> int:
         """Pixels that a photo's shorter side must keep when it is decoded at a reduced scale."""
-        return max(self.resize_to)
+        return math.ceil(REDUCED_MARGIN * max(self.resize_to))
 
     def describe(self) -> str:
         """Return the transform in one line, for metadata and pages."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+import warnings
 from collections.abc import Generator
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -152,7 +153,9 @@ def _read_checkpoint(place: Path) -> object:
     import torch
 
     try:
-        return torch.load(place, map_location="cpu", weights_only=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of old pickle protocols
+            return torch.load(place, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
         reason = str(error).splitlines()[0]
         raise ModelError(
@@ -171,9 +174,9 @@ def _unwrap(held: object) -> dict[str, torch.Tensor]:
     if not isinstance(held, dict):
         return {}
     for key in WRAPPERS:
-        inner = held.get(key)
-        if isinstance(inner, dict) and any(isinstance(value, torch.Tensor) for value in inner.values()):
-            return _unwrap(inner)
+        inner = _unwrap(held.get(key))
+        if inner:
+            return inner
     return {str(key): value for key, value in held.items() if isinstance(value, torch.Tensor)}
 
 

@@ -49,7 +49,7 @@ class EagerEngine:
         """Return the images on the device, as floats, channels last in memory (which convolutions are fastest on)."""
         import torch
 
-        given = torch.from_numpy(batch if batch.flags.writeable else batch.copy()).to(self.device)
+        given = torch.from_numpy(np.require(batch, requirements=["C", "W"])).to(self.device)
         if given.dtype != torch.uint8:
             return given.contiguous(memory_format=torch.channels_last)
         scale, offset = (torch.from_numpy(array).to(self.device) for array in self.transform.scale_and_offset())

@@ -24,6 +24,8 @@ from graticule.models.transform import IMAGENET_MEAN, IMAGENET_STD, Transform, s
 FEATURE_NAMES = {"features", "embedding", "embeddings", "pooled"}
 USUAL_SIZE = 224
 USUAL_CROP = 0.875
+LENGTHS = {"resize_to": 2, "mean": 3, "std": 3, "fill": 3}
+"""Settings that are lists, and of how many numbers."""
 OTHER_SETTINGS = ("labels", "label_ids", "score_kind")
 
 
@@ -138,8 +140,11 @@ def _read_settings(path: Path) -> dict[str, Any]:
 
 
 def _transform(facts: OnnxFacts, settings: dict[str, Any], *, where: str) -> Transform:
-    height = int(settings.get("height", facts.height or USUAL_SIZE))
-    width = int(settings.get("width", facts.width or USUAL_SIZE))
+    for key in ("height", "width"):
+        if key in settings and not isinstance(settings[key], int):
+            raise ConfigError(f"{where}: {key} is {settings[key]!r}, expected a whole number of pixels.")
+    height = settings.get("height", facts.height or USUAL_SIZE)
+    width = settings.get("width", facts.width or USUAL_SIZE)
     usual: dict[str, Any] = {
         "height": height,
         "width": width,
@@ -149,8 +154,15 @@ def _transform(facts: OnnxFacts, settings: dict[str, Any], *, where: str) -> Tra
         "interpolation": "bilinear",
     }
     given = {key: value for key, value in settings.items() if key not in OTHER_SETTINGS}
+    for key, count in LENGTHS.items():
+        if key in given and not _is_numbers(given[key], count):
+            raise ConfigError(f"{where}: {key} is {given[key]!r}, expected {count} numbers in a list.")
     lists: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
     try:
         return Transform(**{**usual, **lists})
     except (TypeError, ValueError) as error:
         raise ConfigError(f"{where}: {error}") from error
+
+
+def _is_numbers(value: Any, count: int) -> bool:
+    return isinstance(value, list) and len(value) == count and all(isinstance(item, int | float) for item in value)
