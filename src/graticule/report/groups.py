@@ -13,6 +13,7 @@ from graticule.data.audit_record import AuditRecord
 from graticule.errors import GeoError
 from graticule.report.drawing.symbols import Symbol, pick_symbol
 from graticule.report.estimates import Estimates, list_values
+from graticule.report.wording import percent_tick
 
 MANY_NAMES = {"country": "countries", "region": "regions", "city": "cities"}
 
@@ -35,6 +36,8 @@ class Groups:
     symbols: Mapping[str, Symbol]
     thin: frozenset[str]
     min_images: int
+    confidence: str
+    """Coverage of the intervals, as in 95%."""
     countries: Mapping[str, tuple[str, ...]]
     """Alpha-3 codes of each, for the map."""
 
@@ -64,6 +67,7 @@ def order_groups(metrics: pl.DataFrame, *, record: AuditRecord) -> Groups:
         symbols={key: pick_symbol(place) for place, key in enumerate(ordered)},
         thin=thin,
         min_images=record.min_images,
+        confidence=percent_tick(record.confidence),
         countries=_list_countries(ordered, record=record),
     )
 

@@ -17,11 +17,12 @@ from graticule.data.audit_record import AuditRecord
 from graticule.report.drawing.lettering import FONTS
 from graticule.report.drawing.markup import clean
 from graticule.report.drawing.palette import list_variables
-from graticule.report.drawing.symbols import define_symbols
+from graticule.report.drawing.symbols import define_hatch, define_symbols
 from graticule.report.figures.figure import FORMATS, TABLE_ROWS, DataTable
 from graticule.report.groups import Groups
 from graticule.report.panels.figure_panels import Panel
 from graticule.report.panels.gallery import Gallery
+from graticule.report.panels.headline import Findings, sort_headline
 from graticule.report.panels.method import Method
 from graticule.report.panels.verdict import Verdict
 from graticule.report.wording import UNKNOWN, count, plural
@@ -54,7 +55,8 @@ def render_page(content: Content) -> str:
         script=script,
         policy=write_policy(style=style, script=script),
         symbols=define_symbols(),
-        headline=read_headline(content),
+        hatch=define_hatch(),
+        findings=read_headline(content),
         names=list_names(content),
     )  # fmt: skip
 
@@ -67,10 +69,12 @@ def write_policy(*, style: str, script: str) -> str:
     )
 
 
-def read_headline(content: Content) -> list[str]:
+def read_headline(content: Content) -> tuple[Findings, ...]:
     """Return the audit's own sentences, or where it has none, each model's verdict in a sentence."""
-    sentences = [str(sentence) for sentence in getattr(content.record, "headline", ()) if str(sentence).strip()]
-    return sentences or [verdict.sentence for verdict in content.verdicts]
+    sentences = [sentence for sentence in content.record.headline if sentence.strip()]
+    if not sentences:
+        sentences = [verdict.sentence for verdict in content.verdicts]
+    return sort_headline(sentences, models=content.models)
 
 
 def list_names(content: Content) -> dict[str, object]:

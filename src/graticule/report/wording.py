@@ -15,7 +15,7 @@ SMALLEST_P = 0.001
 MINUS = "−"
 
 
-def percent(value: float) -> str:
+def percent(value: float | int) -> str:
     """Return a fraction as a percentage with one decimal.
 
     Examples
@@ -97,7 +97,7 @@ def points_interval(estimate: Estimate, *, signed: bool = False) -> str:
     return f"{text} ({points(estimate.low, signed=signed)} to {points(estimate.high, signed=signed)})"
 
 
-def count(value: float) -> str:
+def count(value: float | int) -> str:
     """Return a number of things.
 
     Examples
@@ -130,7 +130,7 @@ def p_number(value: float) -> str:
     return p_value(value).removeprefix("= ").replace("< ", "<")
 
 
-def plural(number: float, one: str, many: str = "") -> str:
+def plural(number: float | int, one: str, many: str = "") -> str:
     """Return a number with its noun.
 
     Examples

@@ -47,7 +47,7 @@ def draw_cards(
     cards: Sequence[Card], *, legend: tuple[LegendItem, ...] = (), n_columns: int = 2, width: float = SHEET_WIDTH
 ) -> tuple[Markup, float]:
     """Return plots as SVG in columns, and the height in pixels."""
-    drawn_legend, top = draw_legend(legend, x=0, y=0, width=width)
+    drawn_legend, top = draw_legend(legend, x=0.0, y=0.0, width=width)
     column_width = (width - GUTTER * (n_columns - 1)) / n_columns
     parts = [drawn_legend]
     for start in range(0, len(cards), n_columns):
@@ -55,7 +55,7 @@ def draw_cards(
         drawn = [draw_rows(card.plot, width=column_width) for card in line]
         for place, (card, (body, _)) in enumerate(zip(line, drawn, strict=True)):
             x = place * (column_width + GUTTER)
-            title = shorten(card.title, width=column_width - 120, size=14, bold=True)
+            title = shorten(card.title, width=column_width - 120, size=14.0, bold=True)
             detail = tag("tspan", {"class": "detail-text", "dx": 7}, card.detail)
             parts.append(tag("text", {"class": "card-title", "x": x, "y": top + 18}, title, detail))
             parts.append(tag("g", {"transform": f"translate({number(x)} {number(top + HEAD)})"}, body))

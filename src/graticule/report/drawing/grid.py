@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from graticule.report.drawing.legend import draw_step_legend, write_step_legend
+from graticule.report.drawing.legend import draw_step_legend, write_key_notes, write_step_legend
 from graticule.report.drawing.lettering import measure, shorten
 from graticule.report.drawing.markup import join, tag
 from graticule.report.drawing.scales import Bins
@@ -64,10 +64,7 @@ class Grid:
 
 def write_grid_html(grid: Grid, *, title: str) -> Markup:
     """Return a grid as an HTML table, which is its own table of numbers."""
-    notes = [
-        tag("span", {"class": "key-note"}, tag("span", {"class": f"key-cell {css}"}), tag("span", {}, text))
-        for css, text in (("thin", grid.thin_text), ("empty", "no images"))
-    ]
+    notes = write_key_notes([("thin", grid.thin_text), ("empty", "no images")])
     legend = write_step_legend(grid.bins, write_edge=grid.write_edge, title=grid.legend_title, notes=notes)
     heads = [_write_head(grid.corner, key="name")]
     heads += [
@@ -118,14 +115,14 @@ def _write_grid_row(row: GridRow, *, bins: Bins) -> Markup:
 
 def draw_grid(grid: Grid, *, width: float = SHEET_WIDTH) -> tuple[Markup, float]:
     """Return a grid as SVG, its origin at its upper left corner, and its height in pixels."""
-    names = min(NAME_WIDTH, max((measure(row.name, size=13) for row in grid.rows), default=0.0) + 12)
+    names = min(NAME_WIDTH, max((measure(row.name, size=13.0) for row in grid.rows), default=0.0) + 12)
     sums = 70.0 * len(grid.sums)
     cell_width = min(110.0, (width - names - sums) / max(1, len(grid.columns)))
     heads = [_wrap(name, width=cell_width - 6) for name in grid.columns]
     steep = any(not lines for lines in heads)
     head_height = 96.0 if steep else 8.0 + 16.0 * max(map(len, heads), default=1)
-    legend_x = measure(grid.legend_title, size=13) + 24
-    legend, legend_width = draw_step_legend(grid.bins, x=legend_x, y=0, write_edge=grid.write_edge)
+    legend_x = measure(grid.legend_title, size=13.0) + 24
+    legend, legend_width = draw_step_legend(grid.bins, x=legend_x, y=0.0, write_edge=grid.write_edge)
     parts = [tag("text", {"x": 0, "y": 11, "class": "detail-text"}, grid.legend_title), legend]
     key_x = legend_x + legend_width + 40
     parts += _draw_key(grid.thin_text, x=key_x)
@@ -140,7 +137,7 @@ def draw_grid(grid: Grid, *, width: float = SHEET_WIDTH) -> tuple[Markup, float]
     for place, row in enumerate(grid.rows):
         y = top + place * CELL_HEIGHT
         parts.append(
-            tag("text", {"x": 0, "y": y + 16, "class": "words-text"}, shorten(row.name, width=names - 10, size=13))
+            tag("text", {"x": 0, "y": y + 16, "class": "words-text"}, shorten(row.name, width=names - 10, size=13.0))
         )
         parts += [
             _draw_cell(cell, bins=grid.bins, x=names + column * cell_width, y=y, width=cell_width)
@@ -150,14 +147,7 @@ def draw_grid(grid: Grid, *, width: float = SHEET_WIDTH) -> tuple[Markup, float]
             tag("text", {"x": sums_x + 70.0 * (column + 1) - 4, "y": y + 16, "class": "words-text end"}, text)
             for column, text in enumerate(row.sums)
         ]
-    return define_hatch() + join(parts), top + CELL_HEIGHT * len(grid.rows) + 4
-
-
-def define_hatch() -> Markup:
-    """Return the pattern of slanting lines that marks what is too thin to judge."""
-    stroke = tag("path", {"d": "M-1 1l2-2M0 6l6-6M5 7l2-2", "class": "hatch-line"})
-    box = {"id": "hatch", "width": 6, "height": 6, "patternUnits": "userSpaceOnUse"}
-    return tag("defs", {}, tag("pattern", box, stroke))
+    return join(parts), top + CELL_HEIGHT * len(grid.rows) + 4
 
 
 def _draw_key(text: str, *, x: float) -> list[Markup]:
@@ -190,7 +180,7 @@ def _draw_head(lines: list[str], *, x: float, y: float) -> Markup:
 
 def _draw_steep_head(name: str, *, x: float, y: float) -> Markup:
     turn = f"translate({x:.1f} {y:.1f}) rotate(-45)"
-    return tag("text", {"class": "detail-text", "transform": turn}, shorten(name, width=118, size=HEAD_SIZE))
+    return tag("text", {"class": "detail-text", "transform": turn}, shorten(name, width=118.0, size=HEAD_SIZE))
 
 
 def _draw_cell(cell: Cell, *, bins: Bins, x: float, y: float, width: float) -> Markup:

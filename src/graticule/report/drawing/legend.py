@@ -7,14 +7,15 @@ from collections.abc import Callable, Sequence
 from markupsafe import Markup
 
 from graticule.report.drawing.lettering import measure
-from graticule.report.drawing.markup import join, tag
+from graticule.report.drawing.markup import join, number, tag
 from graticule.report.drawing.rows import LegendItem
 from graticule.report.drawing.scales import Bins
 
-KEY_WIDTH = 22
-TEXT_SIZE = 13
-SWATCH_WIDTH = 58
-SWATCH_HEIGHT = 12
+KEY_WIDTH = 22.0
+TEXT_SIZE = 13.0
+SWATCH_WIDTH = 58.0
+SWATCH_HEIGHT = 12.0
+FEW_STEPS = 5
 
 
 def write_legend(items: Sequence[LegendItem]) -> Markup:
@@ -28,7 +29,7 @@ def write_legend(items: Sequence[LegendItem]) -> Markup:
             tag(
                 "svg",
                 {"class": "key", "width": KEY_WIDTH, "height": 14, "aria-hidden": "true"},
-                draw_key(item, x=KEY_WIDTH / 2, y=7),
+                draw_key(item, x=KEY_WIDTH / 2, y=7.0),
             ),
             tag("bdi", {}, item.text),
         )
@@ -81,18 +82,26 @@ def draw_step_legend(bins: Bins, *, x: float, y: float, write_edge: Callable[[fl
 
 
 def write_step_legend(bins: Bins, *, write_edge: Callable[[float], str], title: str, notes: Sequence[Markup]) -> Markup:
-    """Return the legend of a colour scale as HTML, with what else can stand in a cell."""
-    drawn, width = draw_step_legend(bins, x=14, y=2, write_edge=write_edge)
-    scale = tag(
-        "svg",
-        {
-            "class": "steps",
-            "width": width + 34,
-            "height": 34,
-            "role": "img",
-            "aria-label": f"{title}: {write_edge(bins.edges[0])} (strongest colour) to "
-            f"{write_edge(bins.edges[-1])} (faintest)",
-        },
-        drawn,
-    )
+    """Return the legend of a colour scale as HTML, as wide as there is room, with what else can stand in a cell."""
+    share = 100 / bins.count
+    parts: list[Markup] = []
+    for position in range(bins.count):
+        box = {"x": f"{number(position * share)}%", "y": 2, "width": f"{number(share)}%", "height": SWATCH_HEIGHT}
+        parts.append(tag("rect", {"class": f"step-{bins.step(position)} swatch", **box}))
+    for position, edge in enumerate(bins.edges):
+        css = "minor" if position % 2 else None
+        place = {"x": f"{number(position * share)}%", "y": SWATCH_HEIGHT + 17, "class": css}
+        parts.append(tag("text", place, write_edge(edge)))
+    low, high = write_edge(bins.edges[0]), write_edge(bins.edges[-1])
+    facts = {"role": "img", "aria-label": f"{title}: strongest colour {low}, faintest {high}", "height": 34}
+    size = "steps few-steps" if bins.count <= FEW_STEPS else "steps"
+    scale = tag("svg", {"class": size, "width": "100%", **facts}, join(parts))
     return tag("div", {"class": "step-legend"}, tag("span", {}, title), scale, *notes)
+
+
+def write_key_notes(notes: Sequence[tuple[str, str]]) -> list[Markup]:
+    """Return what else a cell can look like, each as a class of the style sheet and its meaning."""
+    return [
+        tag("span", {"class": "key-note"}, tag("span", {"class": f"key-cell {css}"}), tag("span", {}, text))
+        for css, text in notes
+    ]

@@ -22,7 +22,7 @@ def measure(text: str, *, size: float, bold: bool = False) -> float:
 
     Examples
     --------
-    >>> measure("iii", size=12) < measure("MMM", size=12)
+    >>> measure("iii", size=12.0) < measure("MMM", size=12.0)
     True
     """
     return _load_font(bold).getlength(text) * size / REFERENCE_SIZE
@@ -33,9 +33,9 @@ def shorten(text: str, *, width: float, size: float, bold: bool = False) -> str:
 
     Examples
     --------
-    >>> shorten("cat", width=100, size=12)
+    >>> shorten("cat", width=100.0, size=12.0)
     'cat'
-    >>> shorten("a very long label indeed", width=60, size=12)
+    >>> shorten("a very long label indeed", width=60.0, size=12.0)
     'a very lon…'
     """
     if measure(text, size=size, bold=bold) <= width:

@@ -68,7 +68,7 @@ def join(parts: Iterable[Markup]) -> Markup:
     return Markup("".join(parts))
 
 
-def number(value: float) -> str:
+def number(value: float | int) -> str:
     """Return a number in as few characters as drawing needs.
 
     Examples

@@ -86,7 +86,7 @@ def write_matrix_html(matrix: Matrix, *, key: str, title: str) -> Markup:
             "data-side": number(cell_side),
             "data-names": json.dumps([clean(name) for name in matrix.names], ensure_ascii=False),
         },
-        _draw_columns(matrix.names, x=0, y=names),
+        _draw_columns(matrix.names, x=0.0, y=names),
         tag("g", {"transform": f"translate(0 {number(names)})"}, draw_cells(matrix)),
     )
     inside = tag("div", {"class": "matrix-frame"}, rows, body)

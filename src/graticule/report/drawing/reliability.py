@@ -36,7 +36,7 @@ class Bin:
 def draw_reliability(bins: tuple[Bin, ...]) -> Markup:
     """Return the diagram as SVG, `WIDTH` by `HEIGHT` pixels, its origin at its upper left corner."""
     largest = max((cell.n for cell in bins), default=1)
-    parts = [_draw_frame(), tag("path", {"class": "diagonal", "d": f"M{_x(0)} {_y(0)}L{_x(1)} {_y(1)}"})]
+    parts = [_draw_frame(), tag("path", {"class": "diagonal", "d": f"M{_x(0.0)} {_y(0.0)}L{_x(1.0)} {_y(1.0)}"})]
     for cell in bins:
         if cell.n == 0 or not (math.isfinite(cell.accuracy) and math.isfinite(cell.confidence)):
             continue
@@ -61,7 +61,7 @@ def write_reliability_html(bins: tuple[Bin, ...], *, title: str, detail: str) ->
 
 def draw_reliability_card(bins: tuple[Bin, ...], *, title: str, detail: str) -> Markup:
     """Return the diagram with its heading as SVG for a file."""
-    name = tag("text", {"class": "card-title", "x": LEFT, "y": 14}, shorten(title, width=SIDE, size=14, bold=True))
+    name = tag("text", {"class": "card-title", "x": LEFT, "y": 14}, shorten(title, width=SIDE, size=14.0, bold=True))
     below = tag("text", {"class": "detail-text", "x": LEFT, "y": 31}, detail)
     return name + below + tag("g", {"transform": "translate(0 38)"}, draw_reliability(bins))
 
@@ -69,12 +69,12 @@ def draw_reliability_card(bins: tuple[Bin, ...], *, title: str, detail: str) -> 
 def _draw_frame() -> Markup:
     parts: list[Markup] = []
     for tick in (0.0, 0.5, 1.0):
-        parts.append(tag("line", {"class": "grid", "x1": _x(tick), "x2": _x(tick), "y1": _y(0), "y2": _y(1)}))
-        parts.append(tag("line", {"class": "grid", "x1": _x(0), "x2": _x(1), "y1": _y(tick), "y2": _y(tick)}))
+        parts.append(tag("line", {"class": "grid", "x1": _x(tick), "x2": _x(tick), "y1": _y(0.0), "y2": _y(1.0)}))
+        parts.append(tag("line", {"class": "grid", "x1": _x(0.0), "x2": _x(1.0), "y1": _y(tick), "y2": _y(tick)}))
         label = f"{100 * tick:.0f}%"
-        parts.append(tag("text", {"class": "tick-text middle", "x": _x(tick), "y": _y(0) + 15}, label))
+        parts.append(tag("text", {"class": "tick-text middle", "x": _x(tick), "y": _y(0.0) + 15}, label))
         parts.append(tag("text", {"class": "tick-text end", "x": LEFT - 5, "y": _y(tick) + 4}, label))
-    middle = {"class": "tick-text middle", "x": _x(0.5), "y": _y(0) + 30}
+    middle = {"class": "tick-text middle", "x": _x(0.5), "y": _y(0.0) + 30}
     return join([*parts, tag("text", middle, "confidence")])
 
 

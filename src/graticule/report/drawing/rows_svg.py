@@ -27,7 +27,7 @@ def draw_rows(plot: RowPlot, *, width: float = SHEET_WIDTH) -> tuple[Markup, flo
     names = min(limit, max((_measure_name(row) for row in plot.rows), default=0.0))
     columns = _measure_columns(plot)
     left, right = names + GAP, width - sum(columns) - GAP
-    legend, top = draw_legend(plot.legend, x=0, y=0, width=width)
+    legend, top = draw_legend(plot.legend, x=0.0, y=0.0, width=width)
     heights = [row.measure_height(abreast=plot.abreast) for row in plot.rows]
     top += 22
     bottom = top + sum(heights)

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from graticule.report.drawing.lettering import shorten
 from graticule.report.drawing.markup import number, tag
 from graticule.report.drawing.palette import resolve_colours
-from graticule.report.drawing.symbols import define_symbols
+from graticule.report.drawing.symbols import define_hatch, define_symbols
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 MARGIN = 24.0
@@ -40,16 +40,17 @@ def write_sheet(body: Markup, *, title: str, subtitle: str, width: float, height
         tag("title", {}, title),
         tag("style", {}, Markup(_read_style())),
         define_symbols(),
+        define_hatch(),
         tag("rect", {"class": "sheet-paper", **size}),
         tag(
             "text",
             {"x": MARGIN, "y": MARGIN + 17, "class": "sheet-title"},
-            shorten(title, width=width, size=19, bold=True),
+            shorten(title, width=width, size=19.0, bold=True),
         ),
         tag(
             "text",
             {"x": MARGIN, "y": MARGIN + 39, "class": "sheet-subtitle"},
-            shorten(subtitle, width=width, size=13),
+            shorten(subtitle, width=width, size=13.0),
         ),
         tag("g", {"transform": f"translate({number(MARGIN)} {number(MARGIN + HEAD_HEIGHT)})"}, body),
     )

@@ -51,3 +51,10 @@ def pick_symbol(position: int) -> Symbol:
 def define_symbols() -> Markup:
     """Return the definitions that ``<use href="#shape-…">`` refers to."""
     return tag("defs", {}, join(tag("path", {"id": f"shape-{name}", "d": path}) for name, path in SHAPES.items()))
+
+
+def define_hatch() -> Markup:
+    """Return the pattern of slanting lines that marks what is too thin to judge."""
+    stroke = tag("path", {"d": "M-1 1l2-2M0 6l6-6M5 7l2-2", "class": "hatch-line"})
+    box = {"id": "hatch", "width": 6, "height": 6, "patternUnits": "userSpaceOnUse"}
+    return tag("defs", {}, tag("pattern", box, stroke))

@@ -29,7 +29,11 @@ FIGURES: dict[str, Drawer] = {
     "confusions": Drawer(
         draw=draw_confusions, each_model=True, needs="No image was given a wrong label, so there are no confusions."
     ),
-    "confusion_matrix": Drawer(draw=draw_confusion_matrix, each_model=True),
+    "confusion_matrix": Drawer(
+        draw=draw_confusion_matrix,
+        each_model=True,
+        needs="A full confusion matrix is drawn for 2 to 60 labels; every confusion stands in metrics.csv.",
+    ),
     "probability_boxes": Drawer(
         draw=draw_probability_boxes,
         each_model=True,

@@ -104,7 +104,7 @@ def _make_legend(groups: Groups) -> tuple[LegendItem, ...]:
 def _draw_sheet(
     cards: list[tuple[str, str, tuple[Bin, ...]]], *, legend: tuple[LegendItem, ...]
 ) -> tuple[Markup, float]:
-    drawn_legend, top = draw_legend(legend, x=0, y=0, width=SHEET_WIDTH)
+    drawn_legend, top = draw_legend(legend, x=0.0, y=0.0, width=SHEET_WIDTH)
     step = (SHEET_WIDTH - WIDTH) / (COLUMNS - 1)
     parts = [drawn_legend]
     for place, (name, detail, found) in enumerate(cards):

@@ -108,8 +108,8 @@ def _make_card(key: str, *, items: list[Confusion], axis: Axis, groups: Groups) 
             name=item.label,
             detail=f"→ {isolate(item.predicted)}",
             marks=(
-                Span(low=0.0, high=item.here.value, css="bar", thickness=11),
-                Tick(at=item.over_all.value, css="overall-tick", height=17),
+                Span(low=0.0, high=item.here.value, css="bar", thickness=11.0),
+                Tick(at=item.over_all.value, css="overall-tick", height=17.0),
             ),
             lines=(Line(text=percent(item.here.value), detail=f"{count(item.n_images)} of {count(item.here.n)}"),),
             tip=(

@@ -107,7 +107,7 @@ def _make_cell(estimate: Estimate, shrunken: Estimate, *, min_images: int) -> Ce
     return Cell(
         value=estimate.value,
         text=percent_number(estimate.value) if known else "–",
-        thin=estimate.n < min_images,
+        thin=known and estimate.n < min_images,
         facts=" ".join(f"{fact:.5g}" if math.isfinite(fact) else "" for fact in facts) if known else "",
     )
 

@@ -81,7 +81,7 @@ def draw_label_ranges(metrics: pl.DataFrame, groups: Groups, models: tuple[str, 
         caption=(
             f"A line joins the accuracy in the label's worst {groups.one} to that in its best; the black tick is its "
             f"accuracy over all. Grey is where worst and best would fall if {groups.many} made no difference "
-            "(95%). A label "
+            f"({groups.confidence}). A label "
             "that leaves the grey is flagged (bold). p is adjusted for testing many labels (Benjamini–Hochberg)."
         ),
         notes=notes,
@@ -143,11 +143,11 @@ def _plot(ranges: list[LabelRange], *, groups: Groups) -> RowPlot:
 
 def _make_row(item: LabelRange, *, groups: Groups) -> Row:
     marks: list[Mark] = [
-        Span(low=item.bands["extremes"][0], high=item.bands["extremes"][1], css="band read-extremes", thickness=20),
-        Span(low=item.bands["pooled"][0], high=item.bands["pooled"][1], css="band-core read-pooled", thickness=12),
+        Span(low=item.bands["extremes"][0], high=item.bands["extremes"][1], css="band read-extremes", thickness=20.0),
+        Span(low=item.bands["pooled"][0], high=item.bands["pooled"][1], css="band-core read-pooled", thickness=12.0),
         Span(low=item.worst.value, high=item.best.value, css="range", thickness=1.5),
-        *(Tick(at=value, css="other", height=8) for value in item.others),
-        Tick(at=item.overall.value, css="overall-tick", height=16),
+        *(Tick(at=value, css="other", height=8.0) for value in item.others),
+        Tick(at=item.overall.value, css="overall-tick", height=16.0),
     ]
     lines: list[Line] = []
     for key, estimate in ((item.worst_region, item.worst), (item.best_region, item.best)):

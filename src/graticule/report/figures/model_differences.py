@@ -41,7 +41,7 @@ def draw_model_differences(metrics: pl.DataFrame, groups: Groups, models: tuple[
     ]
     title = f"Paired differences by {groups.one}"
     body, height = draw_cards(cards, n_columns=1)
-    subtitle = f"Accuracy of {first} minus that of the other model on the same images, 95% interval"
+    subtitle = f"Accuracy of {first} minus that of the other model on the same images, {groups.confidence} interval"
     return Figure(
         name="model_differences",
         title=title,
@@ -91,7 +91,7 @@ def _make_card(
         axis=axis,
         axis_title=f"← {other} is better   ·   percentage points   ·   {first} is better →",
         write_tick=lambda value: points(value, signed=True).removesuffix(".0"),
-        head=("", "Points (95% interval), p"),
+        head=("", f"Points ({groups.confidence} interval), p"),
         css="differences",
         zero=True,
         abreast=True,

@@ -89,8 +89,8 @@ def _make_card(label: str, *, numbers: Estimates, groups: Groups, spread: float)
                 name=groups.name(key),
                 marks=(
                     Span(low=p05.value, high=p95.value, css=f"whisker{quiet}", thickness=1.5),
-                    Span(low=p25.value, high=p75.value, css=f"box{quiet}", thickness=13),
-                    Tick(at=p50.value, css="median", height=17),
+                    Span(low=p25.value, high=p75.value, css=f"box{quiet}", thickness=13.0),
+                    Tick(at=p50.value, css="median", height=17.0),
                 ),
                 lines=(Line(text=percent(p50.value)),),
                 css="thin" if thin else "",

@@ -42,11 +42,11 @@ def draw_region_accuracy(metrics: pl.DataFrame, groups: Groups, models: tuple[st
         axis_title="Accuracy (share of images predicted right)",
         write_tick=percent_tick,
         legend=_make_legend(models, groups=groups),
-        head=(groups.one.capitalize(), "Accuracy (95% interval)"),
+        head=(groups.one.capitalize(), f"Accuracy ({groups.confidence} interval)"),
         css="regions",
     )
     title = f"Accuracy by {groups.one}"
-    subtitle = "Dots: accuracy; bars: 95% intervals; dashed: overall"
+    subtitle = f"Dots: accuracy; bars: {groups.confidence} intervals; dashed: overall"
     body, height = draw_rows(plot)
     hidden = len(groups.keys) - len(shown)
     return Figure(
@@ -54,11 +54,11 @@ def draw_region_accuracy(metrics: pl.DataFrame, groups: Groups, models: tuple[st
         title=title,
         svg=write_sheet(body, title=title, subtitle=subtitle, width=SHEET_WIDTH, height=height),
         inline=write_rows_html(plot),
-        table=_make_table(groups, accuracy=accuracy),
+        table=_make_table(groups, accuracy=accuracy, mixes=_read_mixes(metrics, models=models)),
         alt=_describe(groups, accuracy=accuracy),
         caption=(
-            f"Each dot is a {groups.one}'s accuracy, the bar its 95% interval (Wilson), the dashed line the "
-            "accuracy over all images. Where two bars barely overlap, the difference is unlikely to be chance."
+            f"Each dot is a {groups.one}'s accuracy, the bar its {groups.confidence} interval (Wilson), the dashed "
+            "line the accuracy over all images. Where two bars do not overlap, chance is an unlikely explanation."
         ),
         notes=(f"The {ROWS_SHOWN} lowest are drawn; {plural(hidden, 'more')} in the table.",) if hidden > 0 else (),
     )
@@ -72,7 +72,7 @@ def _make_row(key: str, *, groups: Groups, accuracy: dict[str, Estimates]) -> Ro
         symbol = pick_symbol(place)
         estimate, overall = values.get(region=key), values.get()
         css = "mark-thin" if thin else symbol.css
-        marks.append(Tick(at=overall.value, css=f"{symbol.css} overall", height=19, shift=shift))
+        marks.append(Tick(at=overall.value, css=f"{symbol.css} overall", height=19.0, shift=shift))
         marks.append(Span(low=estimate.low, high=estimate.high, css=f"{css} interval", shift=shift))
         tip = f"{groups.name(key)}, {model}: {percent_interval(estimate)}"
         marks.append(Point(at=estimate.value, css=css, shape=symbol.shape, shift=shift, tip=tip))
@@ -105,9 +105,21 @@ def _make_legend(models: tuple[str, ...], *, groups: Groups) -> tuple[LegendItem
     return tuple(items)
 
 
-def _make_table(groups: Groups, *, accuracy: dict[str, Estimates]) -> DataTable:
+def _read_mixes(metrics: pl.DataFrame, *, models: tuple[str, ...]) -> dict[str, Estimates]:
+    return {model: Estimates(metrics, "label_mix_accuracy", model=model) for model in models}
+
+
+def _make_table(groups: Groups, *, accuracy: dict[str, Estimates], mixes: dict[str, Estimates]) -> DataTable:
     rows = [
-        (groups.name(key) if key else "all", model, estimate.value, estimate.low, estimate.high, float(estimate.n))
+        (
+            groups.name(key) if key else "all",
+            model,
+            estimate.value,
+            estimate.low,
+            estimate.high,
+            mixes[model].get(region=key).value,
+            float(estimate.n),
+        )
         for key in [None, *groups.keys]
         for model, values in accuracy.items()
         for estimate in [values.get(region=key)]
@@ -119,6 +131,7 @@ def _make_table(groups: Groups, *, accuracy: dict[str, Estimates]) -> DataTable:
             Field(title="Accuracy", form="percent"),
             Field(title="Low", form="percent"),
             Field(title="High", form="percent"),
+            Field(title="From its mix of labels alone", form="percent"),
             Field(title="Images", form="count"),
         ),
         rows=tuple(rows),

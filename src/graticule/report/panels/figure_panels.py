@@ -18,6 +18,8 @@ class Block:
     model: str
     """Empty for all models together."""
     figures: tuple[Figure, ...]
+    absent: tuple[str, ...]
+    """Why a figure of the panel is not there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,13 +97,14 @@ def _draw_panel(key: str, *, plan: Plan, metrics: pl.DataFrame, groups: Groups, 
         subjects = [(model, (model,)) for model in models]
     else:
         subjects = [("", models)]
+    words = {"one": groups.one, "many": groups.many}
     blocks: list[Block] = []
     for name, subject in subjects:
-        drawn = (drawer.draw(metrics, groups, subject) for drawer in drawers)
-        figures = tuple(figure for figure in drawn if figure is not None)
+        drawn = [(drawer, drawer.draw(metrics, groups, subject)) for drawer in drawers]
+        figures = tuple(figure for _, figure in drawn if figure is not None)
+        absent = tuple(drawer.needs.format(**words) for drawer, figure in drawn if figure is None)
         if figures:
-            blocks.append(Block(model=name, figures=figures))
-    words = {"one": groups.one, "many": groups.many}
+            blocks.append(Block(model=name, figures=figures, absent=absent))
     return Panel(
         key=key,
         title=plan.title.format(**words),

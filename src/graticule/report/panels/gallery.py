@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 import polars as pl
@@ -25,7 +26,8 @@ class Mistake:
     predicted: str
     predicted_probability: str
     label_probability: str
-    picked: str
+    picked: tuple[str, ...]
+    """How it came here: random, worst or both."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +59,9 @@ def hang_gallery(failures: pl.DataFrame, *, groups: Groups, models: tuple[str, .
     Photos come in turns, one of each region and label before a second of any, so that the limit (photos, and bytes of
     their thumbnails) cuts all cells alike.
     """
-    rows = failures.filter(pl.col("model").is_in(list(models))).unique(
-        subset=["image_id", "model"], keep="first", maintain_order=True
+    of_models = failures.filter(pl.col("model").is_in(list(models)))
+    rows = of_models.group_by("image_id", "model", maintain_order=True).agg(
+        pl.exclude("picked").first(), pl.col("picked").unique(maintain_order=True).sort()
     )
     by_image: defaultdict[str, list[dict[str, object]]] = defaultdict(list)
     for row in rows.iter_rows(named=True):
@@ -83,17 +86,20 @@ def hang_gallery(failures: pl.DataFrame, *, groups: Groups, models: tuple[str, .
 
 
 def _take_turns(by_image: dict[str, list[dict[str, object]]]) -> Iterator[str]:
-    """Yield images in turns over their cells, each cell in the order of the table."""
-    cells: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    """Yield images in turns: regions alternate, and so do the labels within each, a cell's second image last."""
+    cells: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for name, rows in by_image.items():
-        cells[(str(rows[0]["region"] or ""), str(rows[0]["label"]))].append(name)
-    turn = 0
-    while True:
-        found = [names[turn] for _, names in sorted(cells.items()) if turn < len(names)]
-        if not found:
-            return
-        yield from found
-        turn += 1
+        cells[str(rows[0]["region"] or "")][str(rows[0]["label"])].append(name)
+    queues = [_queue(labels, start=place) for place, (_, labels) in enumerate(sorted(cells.items()))]
+    for line in zip_longest(*queues):
+        yield from (name for name in line if name is not None)
+
+
+def _queue(labels: dict[str, list[str]], *, start: int) -> list[str]:
+    """Return a region's images, one of each label before a second of any; regions start at different labels."""
+    names = sorted(labels)
+    turned = names[start % len(names) :] + names[: start % len(names)]
+    return [image for line in zip_longest(*(labels[name] for name in turned)) for image in line if image is not None]
 
 
 def _path(rows: list[dict[str, object]]) -> str:
@@ -113,11 +119,15 @@ def _make_photo(rows: list[dict[str, object]], *, thumbnail: Thumbnail) -> Photo
                 predicted=str(row["predicted"]),
                 predicted_probability=_write(row["predicted_probability"]),
                 label_probability=_write(row["label_probability"]),
-                picked=str(row["picked"]),
+                picked=_list_texts(row["picked"]),
             )
             for row in rows
         ),
     )
+
+
+def _list_texts(value: object) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, list) else ()
 
 
 def _write(value: object) -> str:

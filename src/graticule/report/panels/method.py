@@ -72,13 +72,9 @@ def _tabulate_dropped(record: AuditRecord, *, dropped: pl.DataFrame) -> DataTabl
     """Return reason, count and examples; counts come from the table of what was dropped and from the record."""
     examples: dict[str, list[str]] = {}
     counts: dict[str, int] = dict(record.dropped)
-    if dropped.height:
-        grouped = dropped.group_by("reason", maintain_order=True).agg(
-            pl.len().alias("count"), pl.col("path").head(EXAMPLES_EACH)
-        )
-        for reason, number, paths in grouped.iter_rows():
-            counts[reason] = max(number, counts.get(reason, 0))
-            examples[reason] = paths
+    for reason, number, paths in _group_dropped(record, dropped=dropped):
+        counts[reason] = max(number, counts.get(reason, 0))
+        examples[reason] = paths
     rows = [
         (reason, float(number), ", ".join(examples.get(reason, [])))
         for reason, number in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
@@ -87,3 +83,13 @@ def _tabulate_dropped(record: AuditRecord, *, dropped: pl.DataFrame) -> DataTabl
     return DataTable(
         fields=(Field(title="Why"), Field(title="Images", form="count"), Field(title="For example")), rows=tuple(rows)
     )
+
+
+def _group_dropped(record: AuditRecord, *, dropped: pl.DataFrame) -> list[tuple[str, int, list[str]]]:
+    """Return reason, count and a few paths; a reason that holds for one of several models names it."""
+    reason = pl.col("reason")
+    if "model" in dropped.columns and len(record.models) > 1:
+        named = pl.concat_str([pl.col("model"), reason], separator=": ")
+        reason = pl.when(pl.col("model").is_null()).then(reason).otherwise(named)
+    grouped = dropped.group_by(reason.alias("reason"), maintain_order=True)
+    return grouped.agg(pl.len().alias("count"), pl.col("path").head(EXAMPLES_EACH)).rows()

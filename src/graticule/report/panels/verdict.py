@@ -7,11 +7,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from graticule.report.estimates import Estimates
+from graticule.report.estimates import Estimate, Estimates
 from graticule.report.groups import Groups
 from graticule.report.wording import count, interval, p_value, percent, plural, points
-
-LEVEL = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,12 +49,12 @@ def judge_model(metrics: pl.DataFrame, *, model: str, groups: Groups) -> Verdict
             name="Accuracy over all",
             subject="",
             value=percent(overall.value),
-            detail=_rest(interval(overall), overall.n),
+            detail=_rest(overall, groups=groups),
         )
     ]
     if worst is not None and best is not None:
         for name, (key, estimate), tone in (("Lowest", worst, "worst"), ("Highest", best, "best")):
-            detail = _rest(interval(estimate), estimate.n)
+            detail = _rest(estimate, groups=groups)
             tiles.append(
                 Tile(name=name, subject=groups.name(key), value=percent(estimate.value), detail=detail, tone=tone)
             )
@@ -67,23 +65,26 @@ def judge_model(metrics: pl.DataFrame, *, model: str, groups: Groups) -> Verdict
     return Verdict(model=model, tiles=tuple(tiles), sentence=_say(tiles, model=model, groups=groups))
 
 
-def _rest(ends: str, n: int) -> str:
-    images = plural(n, "image")
-    return f"95% interval {ends}, {images}" if ends else images
+def _rest(estimate: Estimate, *, groups: Groups) -> str:
+    ends, images = interval(estimate), plural(estimate.n, "image")
+    return f"{groups.confidence} interval {ends}, {images}" if ends else images
 
 
 def _judge_gap(whole: pl.DataFrame, *, model: str, groups: Groups) -> Tile:
+    """Return the gap; it is called more than chance where its interval excludes zero, as in the headline."""
     gap = Estimates(whole, "worst_gap", model=model).get()
-    tests = Estimates(whole, "accuracy_difference_p_holm", model=model)
-    known = [tests.get(region=key, group="rest").value for key in groups.keys if key not in groups.thin]
-    smallest = min((p for p in known if math.isfinite(p)), default=float("nan"))
+    expected = Estimates(whole, "worst_gap_expected", model=model).get().value
+    p = Estimates(whole, "worst_gap_p", model=model).get().value
     parts: list[str] = []
     if math.isfinite(gap.low) and math.isfinite(gap.high):
-        parts.append(f"95% interval {points(gap.low)} to {points(gap.high)}")
-    if math.isfinite(smallest):
-        verdict = "more than chance" if smallest < LEVEL else "chance alone could do this"
-        parts.append(f"{verdict} (smallest adjusted p {p_value(smallest)})")
-    return Tile(name="Gap", subject="highest − lowest", value=points(gap.value), unit="points", detail="; ".join(parts))
+        parts.append(f"{groups.confidence} interval {points(gap.low)} to {points(gap.high)}")
+        parts.append("more than chance" if gap.low > 0 else "may be chance")
+    if math.isfinite(expected):
+        parts.append(f"a random split shows {points(expected)} on average")
+    if math.isfinite(p):
+        parts.append(f"p {p_value(p)}")
+    detail = "; ".join(parts)
+    return Tile(name="Gap", subject="highest − lowest", value=points(gap.value), unit="points", detail=detail)
 
 
 def _count_flags(whole: pl.DataFrame, *, model: str) -> Tile | None:

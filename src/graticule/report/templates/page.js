@@ -108,7 +108,7 @@
       for (const photo of photos) {
         let any = false;
         for (const mistake of all(".mistake", photo)) {
-          const right = (!wanted.model || mistake.dataset.model === wanted.model) && (!wanted.picked || mistake.dataset.picked === wanted.picked);
+          const right = (!wanted.model || mistake.dataset.model === wanted.model) && (!wanted.picked || mistake.dataset.picked.split(" ").includes(wanted.picked));
           mistake.hidden = !right;
           any ||= right;
         }
@@ -290,12 +290,14 @@
   document.addEventListener("pointermove", (event) => show(find(event.target, event), event.clientX, event.clientY));
   document.addEventListener("pointerdown", (event) => show(find(event.target, event), event.clientX, event.clientY));
   document.documentElement.addEventListener("pointerleave", () => show(""));
-  document.addEventListener("focusin", (event) => {
-    const box = event.target.getBoundingClientRect();
-    show(event.target.matches("table.heat td") ? find(event.target, event) : "", box.left + box.width / 2, box.top);
-  });
+  const showFocused = () => {
+    const cell = document.activeElement?.closest("table.heat td");
+    const box = cell?.getBoundingClientRect();
+    show(cell ? find(cell) : "", box?.left + box?.width / 2, box?.top);
+  };
+  document.addEventListener("focusin", showFocused);
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") show(""); });
-  addEventListener("scroll", () => show(""), { passive: true });
+  addEventListener("scroll", showFocused, { passive: true });
 
   if (names.models.length > 1) showModel("0");
 })();
