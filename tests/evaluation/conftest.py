@@ -50,12 +50,12 @@ def build_case(
     return images, predictions
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_case():
     return build_case
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def find_row():
     """Return a function that gives the one row of a metrics table at a place."""
 
