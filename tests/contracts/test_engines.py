@@ -50,10 +50,10 @@ def make_network() -> Network:
     )
 
 
-@pytest.fixture(
-    scope="module",
-    params=[pytest.param(name, marks=pytest.mark.slow) if name == "compiled" else name for name in ENGINES],
-)
+SLOW = {"compiled": [pytest.mark.slow]}
+
+
+@pytest.fixture(scope="module", params=[pytest.param(name, marks=SLOW.get(name, [])) for name in ENGINES])
 def engine(request):
     if request.param in PACKAGES:
         pytest.importorskip(PACKAGES[request.param])

@@ -96,7 +96,7 @@ def test_no_more_than_a_few_batches_are_decoded_ahead(tmp_path, monkeypatch):
     )
     batches = read_batches(names, base=tmp_path, transform=TRANSFORM, batch_size=8, n_workers=2)
     next(batches)
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 1
     while len(decoded) < 40 and time.monotonic() < deadline:
         time.sleep(0.01)
     time.sleep(0.2)
