@@ -49,7 +49,8 @@ class EagerEngine:
         """Return the images on the device, as floats, channels last in memory (which convolutions are fastest on)."""
         import torch
 
-        given = torch.from_numpy(np.require(batch, requirements=["C", "W"])).to(self.device)
+        usable = batch.flags.c_contiguous and batch.flags.writeable and min(batch.strides) > 0
+        given = torch.from_numpy(batch if usable else batch.copy()).to(self.device)
         if given.dtype != torch.uint8:
             return given.contiguous(memory_format=torch.channels_last)
         scale, offset = (torch.from_numpy(array).to(self.device) for array in self.transform.scale_and_offset())
