@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from graticule.models.logistic import NONE, FoldedRows, fit_logistic
+from graticule.models.logistic import fit_logistic
+from graticule.models.logistic_pass import NONE, FoldedRows
 
 _place = Path(__file__).parents[1] / "oracles" / "logistic_by_newton.py"
 _spec = importlib.util.spec_from_file_location("logistic_by_newton", _place)
@@ -107,7 +108,17 @@ def test_starting_at_the_last_fit_gives_the_same_answer_in_fewer_steps():
 def test_blocks_do_not_change_the_fit(monkeypatch):
     rows = make_rows(n=97)
     whole = fit_logistic(rows, left_out=[NONE, 2], inverse_penalties=[1.0, 1.0], tolerance=1e-8)
-    monkeypatch.setattr("graticule.models.logistic.BLOCK_ROWS", 7)
+    monkeypatch.setattr("graticule.models.logistic_pass.BLOCK_ROWS", 7)
     cut = fit_logistic(rows, left_out=[NONE, 2], inverse_penalties=[1.0, 1.0], tolerance=1e-8)
     np.testing.assert_allclose(whole.objective, cut.objective, rtol=1e-6)
     np.testing.assert_allclose(whole.left_out_loss, cut.left_out_loss, rtol=1e-3)
+
+
+def test_the_number_of_processors_changes_nothing(monkeypatch):
+    rows = make_rows(n=700)
+    monkeypatch.setattr("graticule.models.logistic_pass.BLOCK_ROWS", 50)
+    found = []
+    for n_workers in (1, 3):
+        monkeypatch.setattr("graticule.models.logistic_pass.count_workers", lambda n=n_workers: n)
+        found.append(fit_logistic(rows, left_out=[NONE, 2], inverse_penalties=[1.0, 1.0]))
+    np.testing.assert_array_equal(found[0].weights, found[1].weights)

@@ -5,7 +5,7 @@ import pytest
 
 from graticule.errors import ConfigError
 from graticule.models import probe_penalty
-from graticule.models.logistic import FoldedRows
+from graticule.models.logistic_pass import FoldedRows
 from graticule.models.probe_penalty import CANDIDATES, choose_penalty, pick_candidate
 
 

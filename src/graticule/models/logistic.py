@@ -14,49 +14,15 @@ far from it a fit may be at most is known: `LogisticFits.gap`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from jaxtyping import Bool, Float32, Float64, Int
 
-from graticule.models.lbfgs import Minimum, Value, minimise
-
-BLOCK_ROWS = 2048
-"""Rows multiplied at once: large enough for BLAS, small enough to stay near the processor."""
-NONE = -1
-"""Stands for "no fold is left out"."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class FoldedRows:
-    """Rows to learn from, sorted by the fold that they are in.
-
-    Parameters
-    ----------
-    features
-        Shape ``(n, d)``, centred, in principal axes (`graticule.models.principal_axes`) for speed.
-    targets
-        Indices of the rows' labels, shape ``(n,)``.
-    n_labels
-        Number of labels.
-    bounds
-        First row of each fold, and the number of rows at the end: one more than there are folds.
-    """
-
-    features: Float32[np.ndarray, "n d"]
-    targets: Int[np.ndarray, " n"]
-    n_labels: int
-    bounds: tuple[int, ...]
-
-    def count_labels(self, left_out: int) -> Int[np.ndarray, " k"]:
-        """Return how many rows of each label there are outside a fold."""
-        counts = np.bincount(self.targets, minlength=self.n_labels)
-        if left_out == NONE:
-            return counts
-        inside = self.targets[self.bounds[left_out] : self.bounds[left_out + 1]]
-        return counts - np.bincount(inside, minlength=self.n_labels)
+from graticule.models.lbfgs import Minimum, Point, Value, minimise
+from graticule.models.logistic_pass import Fits, FoldedRows, exponentiate, pass_over
+from graticule.models.processors import one_blas_thread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -94,36 +60,8 @@ class LogisticFits:
     def predict(self, features: Float32[np.ndarray, "m d"], fit: int) -> Float32[np.ndarray, "m k"]:
         """Return the probabilities that one of the fits gives to each label."""
         scores = features @ self.weights[fit].astype(np.float32) + self.intercepts[fit].astype(np.float32)
-        _exponentiate(scores)
+        exponentiate(scores)
         return scores / scores.sum(axis=-1, keepdims=True)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Fits:
-    """The fits that are under way: what each of the ``p`` leaves out, its penalty, and the labels it knows."""
-
-    left_out: Int[np.ndarray, " p"]
-    n_rows: Int[np.ndarray, " p"]
-    penalty: Float64[np.ndarray, " p"]
-    is_known: Bool[np.ndarray, "p k"]
-
-    def take(self, chosen: Sequence[int]) -> _Fits:
-        index = np.asarray(chosen)
-        return _Fits(
-            left_out=self.left_out[index],
-            n_rows=self.n_rows[index],
-            penalty=self.penalty[index],
-            is_known=self.is_known[index],
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Pass:
-    """What one pass over the rows gave."""
-
-    values: Float64[np.ndarray, " p"]
-    gradients: Float64[np.ndarray, "p e k"]
-    left_out_loss: Float64[np.ndarray, " p"]
 
 
 def fit_logistic(
@@ -142,7 +80,7 @@ def fit_logistic(
     rows
         What to learn from.
     left_out
-        The fold that a fit does not see, or `NONE`.
+        The fold that a fit does not see, or `graticule.models.logistic_pass.NONE`.
     inverse_penalties
         Each fit's C: the larger, the weaker the penalty.
     start
@@ -164,9 +102,22 @@ def fit_logistic(
     minima: list[Minimum | None] = [None] * len(searches)
     for fit, search in enumerate(searches):
         points[fit] = next(search)
+    with one_blas_thread():
+        _drive(rows, points, fits, searches, minima)
+        return _gather(rows, points, fits, [minimum for minimum in minima if minimum is not None])
+
+
+def _drive(
+    rows: FoldedRows,
+    points: Float64[np.ndarray, "p e k"],
+    fits: Fits,
+    searches: Sequence[Generator[Point, Value, Minimum]],
+    minima: list[Minimum | None],
+) -> None:
+    """Give every search the values that it asks for until all have ended; those that have ended cost nothing more."""
     running = list(range(len(searches)))
     while running:
-        found = _pass(rows, points[running], fits.take(running))
+        found = pass_over(rows, points[running], fits.take(running))
         still: list[int] = []
         for place, fit in enumerate(running):
             here = Value(value=float(found.values[place]), gradient=found.gradients[place])
@@ -177,13 +128,12 @@ def fit_logistic(
                 minima[fit] = end.value
                 points[fit] = end.value.point
         running = still
-    return _gather(rows, points, fits, [minimum for minimum in minima if minimum is not None])
 
 
-def _describe_fits(rows: FoldedRows, left_out: Sequence[int], inverse_penalties: Sequence[float]) -> _Fits:
+def _describe_fits(rows: FoldedRows, left_out: Sequence[int], inverse_penalties: Sequence[float]) -> Fits:
     counts = np.array([rows.count_labels(fold) for fold in left_out])
     n_rows = counts.sum(axis=1)
-    return _Fits(
+    return Fits(
         left_out=np.asarray(left_out),
         n_rows=n_rows,
         penalty=1 / (np.asarray(inverse_penalties, dtype=np.float64) * n_rows),
@@ -191,7 +141,7 @@ def _describe_fits(rows: FoldedRows, left_out: Sequence[int], inverse_penalties:
     )
 
 
-def _inverse_diagonals(rows: FoldedRows, fits: _Fits) -> Float64[np.ndarray, "p e 1"]:
+def _inverse_diagonals(rows: FoldedRows, fits: Fits) -> Float64[np.ndarray, "p e 1"]:
     """Return about the inverse of the Hessian's diagonal: that at weights of zero, the same for all labels."""
     squares = np.einsum("nd,nd->d", rows.features, rows.features, dtype=np.float64) / len(rows.features)
     shares = np.bincount(rows.targets, minlength=rows.n_labels) / len(rows.targets)
@@ -202,9 +152,9 @@ def _inverse_diagonals(rows: FoldedRows, fits: _Fits) -> Float64[np.ndarray, "p 
 
 
 def _gather(
-    rows: FoldedRows, points: Float64[np.ndarray, "p e k"], fits: _Fits, minima: Sequence[Minimum]
+    rows: FoldedRows, points: Float64[np.ndarray, "p e k"], fits: Fits, minima: Sequence[Minimum]
 ) -> LogisticFits:
-    last = _pass(rows, points, fits)
+    last = pass_over(rows, points, fits)
     slope = last.gradients[:, :-1]
     return LogisticFits(
         weights=points[:, :-1],
@@ -215,55 +165,3 @@ def _gather(
         n_iterations=np.array([minimum.n_iterations for minimum in minima]),
         is_converged=np.array([minimum.is_converged for minimum in minima]),
     )
-
-
-def _pass(rows: FoldedRows, points: Float64[np.ndarray, "p e k"], fits: _Fits) -> _Pass:
-    """Return value and gradient of every fit's objective, and its loss on the fold it leaves out, from one pass."""
-    n_fits, n_axes, n_labels = points.shape
-    weights = points[:, :-1].transpose(1, 0, 2).reshape(n_axes - 1, -1).astype(np.float32)
-    intercepts = np.where(fits.is_known, points[:, -1], -np.inf).astype(np.float32)
-    losses, unseen, n_unseen = np.zeros(n_fits), np.zeros(n_fits), np.zeros(n_fits)
-    slopes = np.zeros((n_axes, n_fits * n_labels))
-    for fold, start, stop in _blocks(rows.bounds):
-        features, targets = rows.features[start:stop], rows.targets[start:stop]
-        scores = (features @ weights).reshape(stop - start, n_fits, n_labels) + intercepts
-        own = np.take_along_axis(scores, targets[:, None, None], axis=2)[:, :, 0].astype(np.float64)
-        own -= _exponentiate(scores)
-        totals = scores.sum(axis=2, dtype=np.float64)
-        loss = np.log(totals) - own
-        is_unseen = fits.left_out == fold
-        losses += np.where(is_unseen, 0, loss.sum(axis=0))
-        is_scored = is_unseen & np.isfinite(loss)
-        unseen += np.where(is_scored, loss, 0).sum(axis=0)
-        n_unseen += is_scored.sum(axis=0)
-        scores /= totals[:, :, None].astype(np.float32)
-        scores[np.arange(len(targets)), :, targets] -= 1
-        scores[:, is_unseen] = 0
-        residuals = scores.reshape(len(targets), -1)
-        slopes[:-1] += features.T @ residuals
-        slopes[-1] += residuals.sum(axis=0, dtype=np.float64)
-    gradients = slopes.reshape(n_axes, n_fits, n_labels).transpose(1, 0, 2) / fits.n_rows[:, None, None]
-    gradients[:, :-1] += fits.penalty[:, None, None] * points[:, :-1]
-    squares = np.einsum("pdk,pdk->p", points[:, :-1], points[:, :-1])
-    return _Pass(
-        values=losses / fits.n_rows + fits.penalty * squares / 2,
-        gradients=gradients,
-        left_out_loss=np.divide(unseen, n_unseen, out=np.full(n_fits, np.nan), where=n_unseen > 0),
-    )
-
-
-def _exponentiate(scores: Float32[np.ndarray, "*rows k"]) -> Float32[np.ndarray, "*rows"]:
-    """Replace scores by their exponentials, after taking each row's highest away; return those highest."""
-    highest = scores.max(axis=-1, keepdims=True)
-    scores -= highest
-    np.exp(scores, out=scores)
-    return highest[..., 0]
-
-
-def _blocks(bounds: Sequence[int]) -> list[tuple[int, int, int]]:
-    """Return fold, first and last row of every block; none reaches over the end of a fold."""
-    return [
-        (fold, start, min(start + BLOCK_ROWS, stop))
-        for fold, (first, stop) in enumerate(pairwise(bounds))
-        for start in range(first, stop, BLOCK_ROWS)
-    ]

@@ -21,10 +21,12 @@ from graticule.data.validate import validate_table
 from graticule.errors import ConfigError
 from graticule.models.feature_scaling import Scaling, find_scaling
 from graticule.models.folds import deal_folds
-from graticule.models.logistic import NONE, FoldedRows, LogisticFits, fit_logistic
+from graticule.models.logistic import LogisticFits, fit_logistic
+from graticule.models.logistic_pass import NONE, FoldedRows
 from graticule.models.principal_axes import find_axes
 from graticule.models.probe_penalty import CHOICES, PenaltyChoice, choose_penalty
 from graticule.models.probe_training import TrainingImages, pick_training_images, read_features
+from graticule.models.processors import one_blas_thread
 
 BLOCK_ROWS = 8192
 DEFAULT_FOLDS = 5
@@ -95,13 +97,18 @@ class _Fitted:
     penalty: PenaltyChoice | None
     folds: Int[np.ndarray, " n"]
 
-    def predict(self, features: Float[np.ndarray, "m d"], *, fit: int) -> Float32[np.ndarray, "m k"]:
-        """Return probabilities."""
-        blocks = [
-            self.fits.predict(self.scaling.apply(features[start : start + BLOCK_ROWS]) @ self.axes, fit)
-            for start in range(0, len(features), BLOCK_ROWS)
-        ]
-        return np.concatenate(blocks)
+    def predict_in_folds(
+        self, features: Float[np.ndarray, "m d"], folds: Int[np.ndarray, " m"]
+    ) -> Float32[np.ndarray, "m k"]:
+        """Return probabilities, those of a fold's rows from the probe that did not see it; `NONE` takes the first."""
+        scores = np.empty((len(features), self.fits.weights.shape[2]), dtype=np.float32)
+        for start in range(0, len(features), BLOCK_ROWS):
+            block = slice(start, start + BLOCK_ROWS)
+            turned = self.scaling.apply(features[block]) @ self.axes
+            for fold in np.unique(folds[block]):
+                rows = np.flatnonzero(folds[block] == fold)
+                scores[start + rows] = self.fits.predict(turned[rows], 0 if fold == NONE else 1 + int(fold))
+        return scores
 
 
 def probe_features(
@@ -151,14 +158,12 @@ def probe_features(
     images = validate_table(images, IMAGES, where="images")
     vectors = read_features(features)
     training = pick_training_images(features, images, train=train, group=settings.group)
-    fitted = _fit(vectors[training.positions], training, settings, seed=seed)
-    scores = fitted.predict(vectors, fit=0)
-    fold = np.full(len(vectors), NONE)
-    if settings.n_folds:
-        fold[training.positions] = fitted.folds
-        for left_out in np.unique(fitted.folds):
-            rows = np.flatnonzero(fold == left_out)
-            scores[rows] = fitted.predict(vectors[rows], fit=1 + int(left_out))
+    with one_blas_thread():
+        fitted = _fit(vectors[training.positions], training, settings, seed=seed)
+        fold = np.full(len(vectors), NONE)
+        if settings.n_folds:
+            fold[training.positions] = fitted.folds
+        scores = fitted.predict_in_folds(vectors, fold)
     is_train = np.zeros(len(vectors), dtype=bool)
     is_train[training.positions] = True
     predictions = pl.DataFrame(

@@ -8,7 +8,8 @@ import numpy as np
 from jaxtyping import Float, Float64, Int
 
 from graticule.errors import unknown_choice
-from graticule.models.logistic import FoldedRows, LogisticFits, fit_logistic
+from graticule.models.logistic import LogisticFits, fit_logistic
+from graticule.models.logistic_pass import FoldedRows
 
 CANDIDATES = tuple(float(f"{10 ** (power / 2):.3g}") for power in range(-2, 9))
 """From 0.1 to 10,000 in half decades: the prior variance of a score, where features have been scaled."""
