@@ -325,7 +325,7 @@ def count_partition(out, model, right, seen, *, min_images):
 
 
 def count_confusions(out, model, predicted, seen):
-    regions, labels, region_of, label_of = seen.regions, seen.labels, seen.region_of, seen.label_of
+    labels, label_of = seen.labels, seen.label_of
     k = len(labels)
     for region, inside in seen.each_region():
         cells, counts = np.unique(label_of[inside] * k + predicted[inside], return_counts=True)

@@ -21,8 +21,8 @@ from graticule.report.drawing.symbols import define_hatch, define_symbols
 from graticule.report.figures.figure import FORMATS, TABLE_ROWS, DataTable
 from graticule.report.groups import Groups
 from graticule.report.panels.figure_panels import Panel
+from graticule.report.panels.findings import Findings, sort_findings
 from graticule.report.panels.gallery import Gallery
-from graticule.report.panels.headline import Findings, sort_headline
 from graticule.report.panels.method import Method
 from graticule.report.panels.verdict import Verdict
 from graticule.report.wording import UNKNOWN, count, plural
@@ -74,7 +74,7 @@ def read_headline(content: Content) -> tuple[Findings, ...]:
     sentences = [sentence for sentence in content.record.headline if sentence.strip()]
     if not sentences:
         sentences = [verdict.sentence for verdict in content.verdicts]
-    return sort_headline(sentences, models=content.models)
+    return sort_findings(sentences, models=content.models)
 
 
 def list_names(content: Content) -> dict[str, object]:

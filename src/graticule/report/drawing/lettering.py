@@ -36,7 +36,7 @@ def shorten(text: str, *, width: float, size: float, bold: bool = False) -> str:
     >>> shorten("cat", width=100.0, size=12.0)
     'cat'
     >>> shorten("a very long label indeed", width=60.0, size=12.0)
-    'a very lon…'
+    'a very lo…'
     """
     if measure(text, size=size, bold=bold) <= width:
         return text

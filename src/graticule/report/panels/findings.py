@@ -19,13 +19,13 @@ class Findings:
     sentences: tuple[str, ...]
 
 
-def sort_headline(headline: Sequence[str], *, models: Sequence[str]) -> tuple[Findings, ...]:
+def sort_findings(headline: Sequence[str], *, models: Sequence[str]) -> tuple[Findings, ...]:
     """Return the sentences on all models together first, then those of each model in turn.
 
     Examples
     --------
-    >>> sorted_sentences = sort_headline(["a: The gap is 3.", "a beats b."], models=["a", "b"])
-    >>> [(found.model, found.sentences) for found in sorted_sentences]
+    >>> sentences = sort_findings(["a: The gap is 3.", "a beats b."], models=["a", "b"])
+    >>> [(found.model, found.sentences) for found in sentences]
     [('', ('a beats b.',)), ('a', ('The gap is 3.',)), ('b', ())]
     """
     found: dict[str, list[str]] = {"": [], **{model: [] for model in models}}
