@@ -58,7 +58,7 @@ def bootstrap_balanced_accuracy(
     drawn = rng.binomial(sizes * times, rates, size=(n_bootstraps, len(sizes)))
     deviations = ((drawn / sizes).sum(axis=1) - (rates * times).sum()) / n_labels
     value = float((pairs[1] / sizes * times).sum() / n_labels)
-    down, up = np.quantile(deviations, [(1 - confidence) / 2, (1 + confidence) / 2])
+    down, up = np.quantile(deviations, [(1 - confidence) / 2, (1 + confidence) / 2], method="weibull")
     return Estimates(
         value=np.array([value]),
         low=np.array([min(value, max(0.0, value + down))]),
@@ -157,7 +157,7 @@ def _bootstrap_block(
     for pair in np.flatnonzero(is_contender.any(axis=0)):
         spread = (deviations[:, :, better[pair]] - deviations[:, :, worse[pair]]) / errors[:, pair].astype(np.float32)
         np.maximum(largest, np.where(is_contender[:, pair], spread, -np.inf), out=largest)
-    reach = np.quantile(largest, (1 + confidence) / 2, axis=0)
+    reach = np.quantile(largest, (1 + confidence) / 2, axis=0, method="weibull")
     value = differences.max(axis=1)
     low = (differences - reach[:, None] * errors).max(axis=1)
     high = (differences + find_quantile(confidence) * errors).max(axis=1)

@@ -99,7 +99,11 @@ def _describe_gap(numbers: Numbers, model: str, *, record: AuditRecord, start: s
     ]
     if gap.low > 0 and all(mix.is_known for mix in mixes):
         explained = 100 * (mixes[0].value - mixes[1].value)
-        sentences.append(f"{start}Their different mix of labels alone would make {explained:+.1f} points of that gap.")
+        side = "ahead of" if explained >= 0 else "behind"
+        sentences.append(
+            f"{start}By their mix of labels alone {best_at.region} would be {abs(explained):.1f} points {side} "
+            f"{worst_at.region}."
+        )
     return sentences
 
 
@@ -171,7 +175,7 @@ def _compare(numbers: Numbers, models: list[str]) -> list[str]:
             chance = "more than chance" if p_value.value < LEVEL else "which may be chance"
             sentences.append(
                 f"On the {difference.n:,} images that both were scored on, {ahead} is "
-                f"{100 * abs(difference.value):.1f} points ahead of {behind}, {chance} (p = {_p_value(p_value.value)})."
+                f"{100 * abs(difference.value):.1f} points ahead of {behind}, {chance} (p {_p_value(p_value.value)})."
             )
     return sentences
 
@@ -208,4 +212,4 @@ def _points(number: Number) -> str:
 
 
 def _p_value(value: float) -> str:
-    return "below 0.001" if value < 0.001 else f"{value:.3f}"
+    return "< 0.001" if value < 0.001 else f"= {value:.3f}"
