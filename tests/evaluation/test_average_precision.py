@@ -97,7 +97,7 @@ def test_the_mean_over_labels_covers_the_truth(make_case, monkeypatch, find_row)
     truth = measure(*draw(rng, 100_000), by_hand=True)
     covered = [
         found["low"] <= truth <= found["high"]
-        for found in (measure(*draw(rng, 100), by_hand=False) for _ in range(200))
+        for found in (measure(*draw(rng, 100), by_hand=False) for _ in range(150))
     ]
     assert 0.9 <= np.mean(covered) <= 0.985
 

@@ -141,6 +141,10 @@ def test_a_rule_can_be_read_before_there_is_an_audit():
         read_rule("gap > 0.1")
 
 
+def test_numbers_of_what_people_see_may_be_named_too():
+    assert read_rule("multi_label_accuracy < 0.9").metric == "multi_label_accuracy"
+
+
 def test_and_binds_tighter_than_or():
     rule = parse_rule("accuracy < 0.5 or accuracy < 0.6 and worst_gap > 0.1")
     assert isinstance(rule, AnyOf)

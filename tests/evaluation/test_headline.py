@@ -16,11 +16,11 @@ FAST = AuditConfig(n_bootstraps=200, n_partitions=200)
 
 def test_regions_that_are_alike_are_never_said_to_differ_beyond_chance(make_case):
     shouts = 0
-    for seed in range(40):
+    for seed in range(25):
         images, predictions = make_case(n=600, kind="labels", seed=seed)
         headline = audit_predictions(images, [predictions], config=FAST).record.headline
         shouts += "more than chance" in headline[1]
-    assert shouts <= 6
+    assert shouts <= 4
 
 
 def test_numbers_in_sentences_are_those_of_the_table(make_case, find_row):

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from graticule.errors import ConfigError, shown, unknown_choice
+from graticule.evaluation import multi_label
 from graticule.evaluation.audit import METRIC_NAMES
 from graticule.evaluation.gate_parser import KEYS, AllOf, Comparison, Rule, parse_rule
 from graticule.evaluation.numbers import Number, Numbers, Place
@@ -29,7 +30,8 @@ COUNTS = frozenset(
         "partition_flags_expected",
     )
 )
-"""Metrics that are counts; all others are fractions, differences of fractions or p-values, from -1 to 1."""
+"""Metrics of the audit that are counts; its others are fractions, their differences or p-values, from -1 to 1."""
+KNOWN = (*METRIC_NAMES, *multi_label.NAMES)
 ANY = "*"
 
 
@@ -59,9 +61,9 @@ def read_rule(text: str) -> Rule:
     """
     rule = parse_rule(text)
     for comparison in _list_comparisons(rule):
-        if comparison.metric not in METRIC_NAMES:
-            raise unknown_choice("metric", comparison.metric, METRIC_NAMES, where=f"rule '{text}'")
-        is_fraction = comparison.metric not in COUNTS and comparison.bound != "n"
+        if comparison.metric not in KNOWN:
+            raise unknown_choice("metric", comparison.metric, KNOWN, where=f"rule '{text}'")
+        is_fraction = comparison.metric in METRIC_NAMES and comparison.metric not in COUNTS and comparison.bound != "n"
         if is_fraction and abs(comparison.limit) > 1:
             raise ConfigError(
                 f"rule '{text}': {comparison.metric} is compared with {comparison.limit:g}, expected a fraction from "

@@ -31,7 +31,7 @@ READINGS = ("pooled", "extremes")
 REMEMBERED = 4096
 """Partitions whose bands are kept: models of the same images share their sizes, and often their hits."""
 SLACK = 1e-9
-"""Rounding that the bounds on a probability are given."""
+"""Relative difference of two probabilities that counts as rounding: what is equal by symmetry must compare equal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,8 +205,9 @@ def _pooled_ends(partition: RandomPartition, tail: float) -> tuple[float, float]
     values, weights = partition.accuracies[known], partition.marginals[known] / len(partition.sizes)
     order = np.argsort(values)
     values, weights = values[order], weights[order]
-    low = values[min(np.searchsorted(np.cumsum(weights), tail), len(values) - 1)]
-    high = values[::-1][min(np.searchsorted(np.cumsum(weights[::-1]), tail), len(values) - 1)]
+    reached = tail * (1 - SLACK)
+    low = values[min(np.searchsorted(np.cumsum(weights), reached), len(values) - 1)]
+    high = values[::-1][min(np.searchsorted(np.cumsum(weights[::-1]), reached), len(values) - 1)]
     return float(low), float(high)
 
 
@@ -226,20 +227,21 @@ class _Side:
     ) -> None:
         self.levels = levels
         self.at_most = tails.sum(axis=0)
-        self.at_least = 1 - np.prod(1 - np.minimum(tails, 1), axis=0)
+        with np.errstate(divide="ignore"):
+            self.at_least = -np.expm1(np.log1p(-np.minimum(tails, 1)).sum(axis=0))
         self.probability = probability
 
     def first_level(self, reached: float) -> float:
         """Return the first level whose probability is ``reached`` or more."""
-        before = int(np.searchsorted(self.at_most, reached - SLACK)) - 1
-        at = min(int(np.searchsorted(self.at_least, reached + SLACK)), len(self.levels) - 1)
-        return float(self.levels[self._bisect(before, at, lambda found: found >= reached)])
+        before = int(np.searchsorted(self.at_most, reached * (1 - 2 * SLACK))) - 1
+        at = min(int(np.searchsorted(self.at_least, reached)), len(self.levels) - 1)
+        return float(self.levels[self._bisect(before, at, lambda found: found >= reached * (1 - SLACK))])
 
     def last_level(self, allowed: float) -> float:
         """Return the last level whose probability is ``allowed`` or less; -inf if there is none."""
-        at = int(np.searchsorted(self.at_most, allowed * (1 - SLACK), side="right")) - 1
-        after = int(np.searchsorted(self.at_least, allowed * (1 + SLACK) + SLACK**2, side="right"))
-        last = self._bisect(at, after, lambda found: found > allowed) - 1
+        at = int(np.searchsorted(self.at_most, allowed, side="right")) - 1
+        after = int(np.searchsorted(self.at_least, allowed * (1 + 2 * SLACK), side="right"))
+        last = self._bisect(at, after, lambda found: found > allowed * (1 + SLACK)) - 1
         return float(self.levels[last]) if last >= 0 else -np.inf
 
     def _bisect(self, before: int, at: int, has_reached: Callable[[float], bool]) -> int:
