@@ -49,6 +49,13 @@ OPTIONS = (
         "--batch-size", type=click.IntRange(1), default=32, show_default=True, help="Images computed at once."
     ),
     click.option("--workers", type=click.IntRange(1), help="Threads that decode.  [default: one a core]"),
+    click.option(
+        "--reduced-decoding/--full-decoding",
+        "reduced",
+        default=True,
+        show_default=True,
+        help="Decode JPEGs at a half, a quarter or an eighth where the model needs no more.",
+    ),
     click.option("--restart", is_flag=True, help="Drop what an interrupted run left, instead of going on with it."),
     click.option("--progress/--no-progress", default=True, show_default=True, help="Draw a progress bar."),
 )
@@ -65,6 +72,7 @@ class ModelOptions:
     precision: str
     batch_size: int
     workers: int | None
+    reduced: bool
     restart: bool
     progress: bool
 
@@ -86,7 +94,11 @@ class ModelOptions:
         from graticule.models.pipeline import StreamConfig
 
         return StreamConfig(
-            batch_size=self.batch_size, n_workers=self.workers or 0, restart=self.restart, progress=self.progress
+            batch_size=self.batch_size,
+            n_workers=self.workers or 0,
+            reduced=self.reduced,
+            restart=self.restart,
+            progress=self.progress,
         )
 
 

@@ -34,7 +34,7 @@ Vectors = Float32[np.ndarray, "b x"] | Float16[np.ndarray, "b x"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamConfig:
-    """How images are streamed; nothing here changes what is computed, beyond a float's last digits.
+    """How images are streamed. All but ``reduced`` change nothing that is computed, beyond a float's last digits.
 
     Parameters
     ----------
@@ -42,6 +42,9 @@ class StreamConfig:
         Images computed at once.
     n_workers
         Threads that decode; 0 takes one a core that computes, or all cores where a graphics card does.
+    reduced
+        Decode JPEGs at a half, a quarter or an eighth of their size where the model needs no more: accuracy stays, and
+        features keep a cosine of about .998.
     restart
         Drop what an interrupted run left instead of going on with it.
     part_images, part_s
@@ -52,6 +55,7 @@ class StreamConfig:
 
     batch_size: int = 32
     n_workers: int = 0
+    reduced: bool = True
     restart: bool = False
     part_images: int = 1024
     part_s: float = 10.0
@@ -142,14 +146,15 @@ def stream_images(job: Job, config: StreamConfig | None = None) -> Streamed:
         )
     started = time.monotonic()
     parts = Parts(output=job.output)
-    n_resumed = parts.open(_describe_run(job), restart=settings.restart)
+    n_resumed = parts.open(_describe_run(job, settings), restart=settings.restart)
     rows = _work(job, settings, parts, start=n_resumed)
     bar = track(rows, total=job.images.height, label=job.label, done=n_resumed, shown=settings.progress)
     for _ in bar:
         pass
     if not job.images.height:
         parts.write(_to_frame(job, [], np.empty((0, job.column.width), np.float32)), no_rejects(), start=0, stop=0)
-    rejects = parts.merge(info=job.info, provenance=job.provenance)
+    info = {**job.info, "decoding": _describe_decoding(job, settings)}
+    rejects = parts.merge(info=info, provenance=job.provenance)
     n_written = job.images.height - rejects.height
     if job.images.height and not n_written:
         job.output.unlink()
@@ -168,13 +173,25 @@ def stream_images(job: Job, config: StreamConfig | None = None) -> Streamed:
     )
 
 
-def _describe_run(job: Job) -> dict[str, Any]:
+def _describe_decoding(job: Job, config: StreamConfig) -> str:
+    if not config.reduced:
+        return "in full"
+    return f"JPEGs at a reduced scale where the shorter side keeps {job.model.transform.min_side} pixels"
+
+
+def _describe_run(job: Job, config: StreamConfig) -> dict[str, Any]:
     """Return what makes two runs the same."""
     digest = hashlib.sha256()
     for row in job.images.select("image_id", "path").iter_rows():
         digest.update(repr(row).encode())
     images = f"{job.images.height} images ({digest.hexdigest()[:16]})"
-    return {"images": images, "base": str(job.base.resolve()), "dtype": job.column.dtype, **job.run}
+    return {
+        "images": images,
+        "base": str(job.base.resolve()),
+        "dtype": job.column.dtype,
+        "decoding": _describe_decoding(job, config),
+        **job.run,
+    }
 
 
 def _work(job: Job, config: StreamConfig, parts: Parts, *, start: int) -> Generator[int]:
@@ -187,6 +204,7 @@ def _work(job: Job, config: StreamConfig, parts: Parts, *, start: int) -> Genera
         batch_size=config.batch_size,
         n_workers=config.n_workers or _count_workers(job.model),
         start=start,
+        reduced=config.reduced,
     )
     writer = _PartWriter(job=job, parts=parts, start=start)
     for done in _compute_in_order(batches, job):
