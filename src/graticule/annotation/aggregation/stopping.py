@@ -13,4 +13,4 @@ def stands_still(trace: Sequence[float], *, tolerance: float) -> bool:
     >>> stands_still([-5.0, -4.0], tolerance=0.1), stands_still([-5.0, -4.95], tolerance=0.1)
     (False, True)
     """
-    return tolerance > 0 and len(trace) > 1 and trace[-1] - trace[-2] < tolerance
+    return tolerance > 0 and len(trace) > 1 and bool(trace[-1] - trace[-2] < tolerance)
