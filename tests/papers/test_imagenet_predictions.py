@@ -7,9 +7,11 @@ import polars as pl
 import pytest
 
 from graticule.data.predictions import Predictions
+from graticule.evaluation.alignment import align_predictions
 from graticule.evaluation.audit import audit_predictions
 from graticule.evaluation.audit_config import AuditConfig
 from graticule.evaluation.gate import check_gate
+from graticule.evaluation.metrics import METRICS
 
 LABELS = tuple(f"class {code:04d}" for code in range(1000))
 
@@ -85,3 +87,17 @@ def test_all_67_models_have_the_accuracies_recomputed_by_others(images, load, sh
     pairs = audit.metrics.filter((pl.col("metric") == "mcnemar_p") & pl.col("region").is_null())
     assert pairs.height <= 4 * 67
     assert audit.record.headline[0].startswith("67 models: the most accurate is ")
+
+
+@pytest.mark.slow
+def test_models_on_the_same_images_share_the_luck_of_a_random_split(images, load):
+    """What docs/statistics.md says of 67 models whose images were split in two at random."""
+    halves = pl.Series(["A", "B"]).gather(np.random.default_rng(0).integers(0, 2, images.height))
+    config = AuditConfig(min_images=1000)
+    aligned = align_predictions(images.with_columns(region=halves), load(), config=config)
+    rows = pl.concat(METRICS["worst_gap"].measure(scored, config) for scored in aligned.scored)
+    overall = rows.filter(pl.col("label").is_null())
+    beyond = overall.filter((pl.col("metric") == "worst_gap") & (pl.col("low") > 0))
+    assert beyond.height == pytest.approx(15, abs=2)
+    worst = overall.filter(pl.col("metric") == "worst_region").join(beyond, on="model", how="semi")
+    assert worst["region"].n_unique() == 1

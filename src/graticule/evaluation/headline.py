@@ -157,8 +157,9 @@ def _sum_up_models(numbers: Numbers, models: list[str]) -> list[str]:
         widest, narrowest = max(known, key=lambda name: gaps[name].value), min(known, key=lambda name: gaps[name].value)
         beyond = sum(gaps[model].low > 0 for model in known)
         sentences.append(
-            f"The gap between best and worst place is more than chance for {beyond} of {len(known)} models; it is "
-            f"widest for {widest}, {_points(gaps[widest])}, and narrowest for {narrowest}, {_points(gaps[narrowest])}."
+            f"The gap between best and worst place is more than chance for {beyond} of {len(known)} models (each "
+            f"looked at alone; on the same images they share their luck); it is widest for {widest}, "
+            f"{_points(gaps[widest])}, and narrowest for {narrowest}, {_points(gaps[narrowest])}."
         )
     return sentences
 
