@@ -7,7 +7,8 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP_QUIET ?= -q
 
-.PHONY: demo test check docs format clean
+# make examples — every command of the README and the docs, typed as printed
+.PHONY: demo test examples check docs format clean
 
 # torch and torchvision come first and together, so that their versions match.
 $(VENV)/.installed: pyproject.toml
@@ -23,6 +24,9 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed
 	bash scripts/install_system_packages.sh
 	$(BIN)/pytest -n 2 --dist worksteal
+
+examples: $(VENV)/.installed
+	GRATICULE_RUN_EXAMPLES=1 $(BIN)/pytest tests/docs
 
 check: $(VENV)/.installed
 	$(BIN)/ruff format --check src tests benchmarks scripts examples

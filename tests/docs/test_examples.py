@@ -21,7 +21,15 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(\w+)(?: title=\"([^\"]+)\")?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 NOT_RUN = ("pip ", "make ", "cd ", "python ", "git ", "sudo ", "apt", "docker ", "torchrun ")
 HUB = ("open_clip/", "hf/", "timm/resnet", "timm/vit", "torchvision/", "timm/convnext", "timm/mobilenet")
-LONGEST_RUN_S = 300
+LONGEST_RUN_S = 1200
+SWITCH = "GRATICULE_RUN_EXAMPLES"
+
+pytestmark = [
+    pytest.mark.skipif(
+        SWITCH not in os.environ, reason=f"takes many minutes; `make examples` sets {SWITCH} and runs it"
+    ),
+    pytest.mark.timeout(7200),
+]
 
 
 def _commands(text: str) -> list[str]:
