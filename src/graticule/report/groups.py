@@ -13,7 +13,7 @@ from graticule.data.audit_record import AuditRecord
 from graticule.errors import GeoError
 from graticule.report.drawing.symbols import Symbol, pick_symbol
 from graticule.report.estimates import Estimates, list_values
-from graticule.report.wording import percent_tick
+from graticule.report.wording import percent_tick, spell
 
 MANY_NAMES = {"country": "countries", "region": "regions", "city": "cities"}
 
@@ -43,7 +43,7 @@ class Groups:
 
     def name(self, key: str) -> str:
         """Return what people call a group."""
-        return self.names.get(key, key)
+        return spell(self.names.get(key, key))
 
 
 def order_groups(metrics: pl.DataFrame, *, record: AuditRecord) -> Groups:

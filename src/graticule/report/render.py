@@ -25,7 +25,7 @@ from graticule.report.panels.findings import Findings, sort_findings
 from graticule.report.panels.gallery import Gallery
 from graticule.report.panels.method import Method
 from graticule.report.panels.verdict import Verdict
-from graticule.report.wording import UNKNOWN, count, plural
+from graticule.report.wording import UNKNOWN, count, plural, spell
 
 WEIGHTS = {"InterRegular": 400, "InterSemiBold": 600}
 
@@ -74,7 +74,8 @@ def read_headline(content: Content) -> tuple[Findings, ...]:
     sentences = [sentence for sentence in content.record.headline if sentence.strip()]
     if not sentences:
         sentences = [verdict.sentence for verdict in content.verdicts]
-    return sort_findings(sentences, models=content.models)
+    names = content.groups.names if content.groups.one == "country" else {}
+    return sort_findings(sentences, models=content.models, names=names)
 
 
 def list_names(content: Content) -> dict[str, object]:
@@ -119,7 +120,13 @@ def _load_templates() -> Environment:
         lstrip_blocks=True,
         finalize=_finish,
     )
-    filters: dict[str, Any] = {"write_value": write_value, "count": count, "plural": plural, "lead": begin_without}
+    filters: dict[str, Any] = {
+        "write_value": write_value,
+        "count": count,
+        "plural": plural,
+        "lead": begin_without,
+        "spell": spell,
+    }
     constants: dict[str, Any] = {"table_rows": TABLE_ROWS}
     environment.filters.update(filters)
     environment.globals.update(constants)

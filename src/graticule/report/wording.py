@@ -7,12 +7,15 @@ is not known is a dash with a word behind it for those who listen, never a zero.
 from __future__ import annotations
 
 import math
+import unicodedata
 
 from graticule.report.estimates import Estimate
 
 UNKNOWN = "n/a"
 SMALLEST_P = 0.001
 MINUS = "−"
+LONGEST_NAME = 60
+"""Characters of a name within a sentence."""
 
 
 def percent(value: float | int) -> str:
@@ -150,3 +153,17 @@ def list_words(words: list[str]) -> str:
     'a, b and c'
     """
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1] if words else ""
+
+
+def spell(text: str) -> str:
+    """Return a label's or a region's name for a sentence: cut where it is very long, and kept in its own direction.
+
+    Examples
+    --------
+    >>> spell("bus"), len(spell("x" * 200))
+    ('bus', 60)
+    """
+    short = text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 1] + "…"
+    if any(unicodedata.bidirectional(character) in {"R", "AL"} for character in short):
+        return f"\u2068{short}\u2069"
+    return short

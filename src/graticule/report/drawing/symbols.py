@@ -9,6 +9,9 @@ from markupsafe import Markup
 from graticule.report.drawing.markup import join, tag
 from graticule.report.drawing.palette import N_MARKS
 
+MAP_SCALE = 2.2
+"""How much coarser the map's hatching is drawn, for the map is shown at about half its size."""
+
 SHAPES: dict[str, str] = {
     "circle": "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z",
     "square": "M-4.4-4.4h8.8v8.8h-8.8z",
@@ -54,7 +57,9 @@ def define_symbols() -> Markup:
 
 
 def define_hatch() -> Markup:
-    """Return the pattern of slanting lines that marks what is too thin to judge."""
+    """Return the patterns of slanting lines that mark what is too thin to judge; the wide one is for the map."""
     stroke = tag("path", {"d": "M-1 1l2-2M0 6l6-6M5 7l2-2", "class": "hatch-line"})
-    box = {"id": "hatch", "width": 6, "height": 6, "patternUnits": "userSpaceOnUse"}
-    return tag("defs", {}, tag("pattern", box, stroke))
+    box = {"width": 6, "height": 6, "patternUnits": "userSpaceOnUse"}
+    fine = tag("pattern", {"id": "hatch", **box}, stroke)
+    wide = tag("pattern", {"id": "hatch-wide", **box, "patternTransform": f"scale({MAP_SCALE})"}, stroke)
+    return tag("defs", {}, fine, wide)

@@ -37,7 +37,7 @@ def draw_world(shapes: WorldShapes, territories: tuple[Territory, ...]) -> Marku
         tag("path", {"class": "sea", "d": shapes.outline}),
         tag("path", {"class": "map-grid", "d": shapes.graticule}),
         tag("path", {"class": "land", "d": rest}),
-        tag("path", {"class": "hatched", "d": rest}),
+        tag("path", {"class": "hatched wide", "d": rest}),
         *(_draw_territory(territory, shapes=shapes) for territory in territories),
     ]
     return join(parts)
@@ -108,5 +108,5 @@ def _draw_territory(territory: Territory, *, shapes: WorldShapes) -> Markup:
         if shape.is_small
     ]
     if territory.thin or territory.step is None:
-        parts.append(tag("path", {"class": "hatched", "d": path}))
+        parts.append(tag("path", {"class": "hatched wide", "d": path}))
     return tag("g", {"class": f"territory {css}", "data-tip": territory.tip}, join(parts))

@@ -13,7 +13,7 @@ from graticule.report.drawing.sheet import write_sheet
 from graticule.report.estimates import Estimates
 from graticule.report.figures.figure import DataTable, Field, Figure
 from graticule.report.groups import Groups
-from graticule.report.wording import count, percent, percent_tick
+from graticule.report.wording import count, percent, percent_tick, spell
 
 LABELS_LIMIT = 60
 GROUPS_SHOWN = 12
@@ -146,6 +146,6 @@ def _describe(numbers: Estimates, *, groups: Groups, model: str) -> str:
         return f"{model}: no image is confused."
     label, predicted, share, n = errors[0]
     return (
-        f"{model}: over all {groups.many} the most frequent confusion is {label} taken for {predicted}, "
+        f"{model}: over all {groups.many} the most frequent confusion is {spell(label)} taken for {spell(predicted)}, "
         f"{percent(share)} of {count(n)} images."
     )

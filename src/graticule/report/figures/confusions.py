@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import unicodedata
 from dataclasses import dataclass
 
 import polars as pl
@@ -16,7 +15,7 @@ from graticule.report.drawing.sheet import SHEET_WIDTH, write_sheet
 from graticule.report.estimates import Estimate, Estimates
 from graticule.report.figures.figure import DataTable, Field, Figure
 from graticule.report.groups import Groups
-from graticule.report.wording import count, list_words, percent, percent_tick, plural
+from graticule.report.wording import count, list_words, percent, percent_tick, plural, spell
 
 CONFUSIONS_SHOWN = 6
 CONFUSIONS_IN_TABLE = 20
@@ -49,7 +48,10 @@ def draw_confusions(metrics: pl.DataFrame, groups: Groups, models: tuple[str, ..
     shown = [key for key in groups.keys if found[key] and key not in groups.thin][:GROUPS_SHOWN]
     shown = shown or [key for key in groups.keys if found[key]][:GROUPS_SHOWN]
     top = {key: found[key][:CONFUSIONS_SHOWN] for key in shown}
-    shares = [share for items in top.values() for item in items for share in (item.here.value, item.over_all.value)]
+    drawn = [item for items in top.values() for item in items]
+    sure = [item for item in drawn if item.here.n >= groups.min_images]
+    weighty = sure if 2 * len(sure) >= len(drawn) else drawn
+    shares = [share for item in weighty for share in (item.here.value, item.over_all.value)]
     axis = make_axis([0.0, *shares], n_ticks=4)
     cards = [_make_card(key, items=items, axis=axis, groups=groups) for key, items in top.items()]
     legend = _make_legend(groups)
@@ -72,19 +74,13 @@ def draw_confusions(metrics: pl.DataFrame, groups: Groups, models: tuple[str, ..
         caption=(
             f"Label → prediction, the most frequent first. The bar is the share of the label's images in this "
             f"{groups.one} that got the wrong prediction, the tick the same share over all {groups.many}: a bar well "
-            f"past its tick is a confusion of this {groups.one}'s own."
+            f"past its tick is a confusion of this {groups.one}'s own. Faint bars rest on fewer than "
+            f"{groups.min_images} images."
         ),
         notes=(f"{len(shown)} of {n_groups} {groups.many} are drawn, those with the lowest accuracy.",)
         if len(shown) < n_groups
         else (),
     )
-
-
-def isolate(text: str) -> str:
-    """Return a text that keeps its own direction of writing within a line; unchanged where it runs left to right."""
-    if any(unicodedata.bidirectional(character) in {"R", "AL"} for character in text):
-        return f"\u2068{text}\u2069"
-    return text
 
 
 def _read_confusions(metrics: pl.DataFrame, *, groups: Groups, model: str) -> dict[str, list[Confusion]]:
@@ -98,17 +94,22 @@ def _read_confusions(metrics: pl.DataFrame, *, groups: Groups, model: str) -> di
         item = Confusion(region=key.region, label=key.label, predicted=key.group, here=estimate, over_all=over_all)
         found[key.region].append(item)
     for items in found.values():
-        items.sort(key=lambda item: (-item.n_images, -item.here.value, item.label, item.predicted))
+        items.sort(key=lambda item: _rank(item, min_images=groups.min_images))
     return found
+
+
+def _rank(item: Confusion, *, min_images: int) -> tuple[bool, int, float, str, str]:
+    """Return what confusions are sorted by: those of labels with enough images first, the most frequent first."""
+    return item.here.n < min_images, -item.n_images, -item.here.value, item.label, item.predicted
 
 
 def _make_card(key: str, *, items: list[Confusion], axis: Axis, groups: Groups) -> Card:
     rows = tuple(
         Row(
             name=item.label,
-            detail=f"→ {isolate(item.predicted)}",
+            detail=f"→ {spell(item.predicted)}",
             marks=(
-                Span(low=0.0, high=item.here.value, css="bar", thickness=11.0),
+                Span(low=0.0, high=item.here.value, css=_style(item, groups=groups), thickness=11.0),
                 Tick(at=item.over_all.value, css="overall-tick", height=17.0),
             ),
             lines=(Line(text=percent(item.here.value), detail=f"{count(item.n_images)} of {count(item.here.n)}"),),
@@ -128,6 +129,10 @@ def _make_card(key: str, *, items: list[Confusion], axis: Axis, groups: Groups) 
         css="confusions",
     )
     return Card(key=key, title=groups.name(key), detail="", plot=plot)
+
+
+def _style(item: Confusion, *, groups: Groups) -> str:
+    return "bar" if item.here.n >= groups.min_images else "bar quiet-mark"
 
 
 def _make_legend(groups: Groups) -> tuple[LegendItem, ...]:
@@ -169,8 +174,11 @@ def _make_table(found: dict[str, list[Confusion]], *, groups: Groups) -> DataTab
 
 def _describe(top: dict[str, list[Confusion]], *, groups: Groups, model: str) -> str:
     firsts = [
-        f"{items[0].label} taken for {items[0].predicted} in {groups.name(key)} ({percent(items[0].here.value)})"
-        for key, items in list(top.items())[:GROUPS_TOLD]
-        if items
+        f"{spell(items[0].label)} taken for {spell(items[0].predicted)} in {groups.name(key)} "
+        f"({percent(items[0].here.value)})"
+        for key, items in top.items()
+        if items and items[0].here.n >= groups.min_images
     ]
-    return f"{model}: the most frequent confusions are {list_words(firsts)}."
+    if not firsts:
+        return f"{model}: no label has {groups.min_images} images or more in a {groups.one}."
+    return f"{model}: the most frequent confusions are {list_words(firsts[:GROUPS_TOLD])}."

@@ -13,7 +13,7 @@ from graticule.report.drawing.sheet import SHEET_WIDTH, write_sheet
 from graticule.report.estimates import Estimate, Estimates, list_values
 from graticule.report.figures.figure import DataTable, Field, Figure
 from graticule.report.groups import Groups
-from graticule.report.wording import count, percent, percent_number, percent_tick, plural, points
+from graticule.report.wording import count, percent, percent_number, percent_tick, plural, points, spell
 
 LABELS_SHOWN = 250
 COLUMNS_SHOWN = 24
@@ -160,7 +160,7 @@ def _describe(labels: list[str], *, groups: Groups, accuracy: Estimates, model: 
     low = min(cells)
     high = max(value for value, _, _ in cells)
     return (
-        f"{model}: {plural(len(cells), 'cell')} with enough images, from {percent(low[0])} ({low[1]} in "
+        f"{model}: {plural(len(cells), 'cell')} with enough images, from {percent(low[0])} ({spell(low[1])} in "
         f"{groups.name(low[2])}) to {percent(high)}."
     )
 

@@ -23,14 +23,14 @@ from graticule.report.drawing.sheet import SHEET_WIDTH, write_sheet
 from graticule.report.estimates import Estimate, Estimates
 from graticule.report.figures.figure import DataTable, Field, Figure
 from graticule.report.groups import Groups
-from graticule.report.wording import count, p_value, percent, percent_tick, plural
+from graticule.report.wording import count, p_value, percent, percent_tick, plural, spell
 
 ROWS_SHOWN = 60
 SYMBOLS_ENOUGH = 6
 """Up to this many regions a symbol names one; with more, names are written out."""
 READINGS = {
-    "extremes": "by worst and best region (calibrated)",
-    "pooled": "by all regions, as in GeoDE (flags more)",
+    "extremes": "by worst and best {one} (calibrated)",
+    "pooled": "by all {many}, as in GeoDE (flags more)",
     "both": "both",
 }
 
@@ -74,7 +74,7 @@ def draw_label_ranges(metrics: pl.DataFrame, groups: Groups, models: tuple[str, 
         title=title,
         svg=write_sheet(body, title=title, subtitle=subtitle, width=SHEET_WIDTH, height=height),
         inline=tag(
-            "form", {"class": "switched"}, tag("div", {"class": "tools"}, _write_switch()), write_rows_html(plot)
+            "form", {"class": "switched"}, tag("div", {"class": "tools"}, _write_switch(groups)), write_rows_html(plot)
         ),
         table=_make_table(ranges, groups=groups),
         alt=_describe(ranges, groups=groups, model=model),
@@ -177,15 +177,15 @@ def _say(item: LabelRange, *, groups: Groups) -> str:
     best = f"{groups.name(item.best_region)} {percent(item.best.value)} ({count(item.best.n)} images)"
     low, high = item.bands["extremes"]
     return (
-        f"{item.label}: worst {worst}, best {best}, overall {percent(item.overall.value)}. "
+        f"{spell(item.label)}: worst {worst}, best {best}, overall {percent(item.overall.value)}. "
         f"By chance: {percent(low)} to {percent(high)}. Adjusted p {p_value(item.p_adjusted)}."
     )
 
 
 def _make_legend(ranges: list[LabelRange], *, groups: Groups) -> tuple[LegendItem, ...]:
     items = [
-        LegendItem(text="by chance, worst and best region", css="band read-extremes", kind="band"),
-        LegendItem(text="by chance, all regions pooled (GeoDE)", css="band-core read-pooled", kind="band"),
+        LegendItem(text=f"by chance, worst and best {groups.one}", css="band read-extremes", kind="band"),
+        LegendItem(text=f"by chance, all {groups.many} pooled (GeoDE)", css="band-core read-pooled", kind="band"),
         LegendItem(text="over all", css="overall-tick", kind="tick"),
         LegendItem(text=f"other {groups.many}", css="other", kind="tick"),
     ]
@@ -196,14 +196,14 @@ def _make_legend(ranges: list[LabelRange], *, groups: Groups) -> tuple[LegendIte
     return tuple(items)
 
 
-def _write_switch() -> Markup:
+def _write_switch(groups: Groups) -> Markup:
     """Return the choice of the band's reading; it works by style alone, without a script."""
     options = join(
         tag(
             "label",
             {},
             tag("input", {"type": "radio", "name": "reading", "value": key, "checked": key == "extremes"}),
-            tag("span", {}, text),
+            tag("span", {}, text.format(one=groups.one, many=groups.many)),
         )
         for key, text in READINGS.items()
     )
@@ -264,6 +264,6 @@ def _describe(ranges: list[LabelRange], *, groups: Groups, model: str) -> str:
     return (
         f"{model}: {plural(len(flagged), 'label')} of {len(ranges)} differ between {groups.many} beyond the band "
         "of chance. "
-        f"Widest: {widest.label}, from {percent(widest.worst.value)} in {worst} to {percent(widest.best.value)} "
+        f"Widest: {spell(widest.label)}, from {percent(widest.worst.value)} in {worst} to {percent(widest.best.value)} "
         f"in {best}."
     )

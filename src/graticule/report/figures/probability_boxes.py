@@ -19,7 +19,7 @@ from graticule.report.drawing.sheet import SHEET_WIDTH, write_sheet
 from graticule.report.estimates import Estimates
 from graticule.report.figures.figure import DataTable, Field, Figure
 from graticule.report.groups import Groups
-from graticule.report.wording import percent, percent_tick, plural, points
+from graticule.report.wording import percent, percent_tick, plural, points, spell
 
 QUANTILES = ("p05", "p25", "p50", "p75", "p95")
 LABELS_FIRST = 6
@@ -162,8 +162,8 @@ def _describe(ordered: list[str], *, spreads: dict[str, float], numbers: Estimat
         return f"{model}: no label has {groups.min_images} images or more in a {groups.one}."
     low, high = min(medians), max(medians)
     return (
-        f"{model}: medians differ most for {label}, by {points(spreads[label])} points, from {percent(low[0])} in "
-        f"{groups.name(low[1])} to {percent(high[0])} in {groups.name(high[1])}."
+        f"{model}: medians differ most for {spell(label)}, by {points(spreads[label])} points, from "
+        f"{percent(low[0])} in {groups.name(low[1])} to {percent(high[0])} in {groups.name(high[1])}."
     )
 
 

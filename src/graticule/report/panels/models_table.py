@@ -14,7 +14,7 @@ from graticule.report.groups import Groups
 COLUMNS = (
     ("accuracy", "Accuracy"),
     ("top5_accuracy", "Top-5"),
-    ("balanced_accuracy", "Balanced over labels"),
+    ("balanced_accuracy", "Balanced"),
     ("average_precision", "Mean average precision"),
 )
 
@@ -30,10 +30,10 @@ def tabulate_models(metrics: pl.DataFrame, *, record: AuditRecord, groups: Group
         Field(title="Accuracy there", form="percent"),
         Field(title=f"Highest {groups.one}"),
         Field(title="Accuracy there", form="percent"),
-        Field(title="Gap, points", form="points"),
-        Field(title="Calibration error, points", form="points"),
+        Field(title="Gap", form="points"),
+        Field(title="Calibration error", form="points"),
         Field(title="Labels beyond chance", form="count"),
-        Field(title="Expected", form="count"),
+        Field(title="Expected by chance", form="count"),
     )
     kept = [place for place in range(len(fields)) if any(_is_known(row[place]) for row in rows)]
     return DataTable(
