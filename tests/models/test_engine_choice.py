@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass, replace
 
@@ -134,3 +135,13 @@ def test_threads_follow_the_usual_variable(monkeypatch):
     assert resolve_settings(device="cpu", precision="auto") == EngineSettings(n_threads=3)
     monkeypatch.delenv("OMP_NUM_THREADS")
     assert count_threads() >= 1
+
+
+def test_the_converter_of_openvino_sends_nothing(network, monkeypatch):
+    pytest.importorskip("openvino")
+    telemetry = pytest.importorskip("openvino_telemetry")
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setattr("socket.socket.connect", lambda *address: pytest.fail(f"connects to {address[1:]}"))
+    engine_choice.load_engine("openvino", network, EngineSettings(n_threads=1))
+    assert telemetry.Telemetry().consent is False
+    assert "CI" not in os.environ

@@ -11,7 +11,8 @@ import polars as pl
 from graticule.data.store import describe_run
 from graticule.errors import ConfigError, ModelError
 from graticule.models.model import FEATURES, Model, Outputs
-from graticule.models.pipeline import DTYPES, Column, Job, StreamConfig, Streamed, stream_images
+from graticule.models.part_writer import DTYPES, Column
+from graticule.models.pipeline import Job, StreamConfig, Streamed, stream_images
 
 LAYER = "penultimate layer"
 EMBEDDING = "image embedding"

@@ -10,26 +10,23 @@ import hashlib
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
-from jaxtyping import Float16, Float32
 
 from graticule.data.store import Provenance
 from graticule.errors import ImageError, ModelError, TableError, shown
 from graticule.models.engine_settings import count_threads
-from graticule.models.model import Model, Outputs
-from graticule.models.parts import Parts, no_rejects
+from graticule.models.model import Model
+from graticule.models.part_writer import Column, ComputedBatch, PartWriter
+from graticule.models.parts import Parts
 from graticule.models.pixels import PixelBatch, read_batches
 from graticule.progress import track
-
-DTYPES = {"float32": pl.Float32(), "float16": pl.Float16()}
-Vectors = Float32[np.ndarray, "b x"] | Float16[np.ndarray, "b x"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,31 +60,6 @@ class StreamConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Column:
-    """The column that is made of a model's outputs.
-
-    Parameters
-    ----------
-    name
-        ``features`` or ``scores``.
-    width
-        Numbers in a row.
-    dtype
-        A key of `DTYPES`.
-    outputs
-        What the model is asked for.
-    make
-        From that to the rows. Threads call it at once.
-    """
-
-    name: str
-    width: int
-    outputs: tuple[str, ...]
-    make: Callable[[Outputs], Vectors]
-    dtype: str = "float32"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Job:
     """A stretch of work: which images, what of them, where to, and what the file says of itself."""
 
@@ -114,14 +86,6 @@ class Streamed:
     n_resumed: int
     """Images that an earlier, interrupted run had done."""
     elapsed_s: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Done:
-    """A batch that is computed."""
-
-    batch: PixelBatch
-    rows: np.ndarray
 
 
 def stream_images(job: Job, config: StreamConfig | None = None) -> Streamed:
@@ -152,7 +116,7 @@ def stream_images(job: Job, config: StreamConfig | None = None) -> Streamed:
     for _ in bar:
         pass
     if not job.images.height:
-        parts.write(_to_frame(job, [], np.empty((0, job.column.width), np.float32)), no_rejects(), start=0, stop=0)
+        PartWriter(images=job.images, column=job.column, parts=parts, start=0).write_empty()
     info = {**job.info, "decoding": _describe_decoding(job, settings)}
     rejects = parts.merge(info=info, provenance=job.provenance)
     n_written = job.images.height - rejects.height
@@ -196,9 +160,9 @@ def _describe_run(job: Job, config: StreamConfig) -> dict[str, Any]:
 
 def _work(job: Job, config: StreamConfig, parts: Parts, *, start: int) -> Generator[int]:
     """Compute and write all images from ``start`` on; yield once for each image that is done."""
-    paths = job.images["path"].to_list()
+    writer = PartWriter(images=job.images, column=job.column, parts=parts, start=start)
     batches = read_batches(
-        paths,
+        job.images["path"].to_list(),
         base=job.base,
         transform=job.model.transform,
         batch_size=config.batch_size,
@@ -206,12 +170,12 @@ def _work(job: Job, config: StreamConfig, parts: Parts, *, start: int) -> Genera
         start=start,
         reduced=config.reduced,
     )
-    writer = _PartWriter(job=job, parts=parts, start=start)
-    for done in _compute_in_order(batches, job):
-        writer.add(done)
-        if writer.n_waiting >= config.part_images or writer.age_s >= config.part_s:
-            writer.flush()
-        yield from range(done.batch.start, done.batch.stop)
+    with closing(batches):
+        for done in _compute_in_order(batches, job):
+            writer.add(done)
+            if writer.n_waiting >= config.part_images or writer.age_s >= config.part_s:
+                writer.flush()
+            yield from range(done.batch.start, done.batch.stop)
     writer.flush()
 
 
@@ -219,10 +183,10 @@ def _count_workers(model: Model) -> int:
     return count_threads() if model.engine.device == "cpu" else os.cpu_count() or 1
 
 
-def _compute_in_order(batches: Iterable[PixelBatch], job: Job) -> Generator[_Done]:
+def _compute_in_order(batches: Iterable[PixelBatch], job: Job) -> Generator[ComputedBatch]:
     """Yield batches as computed, in order, with one more waiting for each of the engine's streams."""
     n_streams = job.model.engine.n_streams
-    waiting: deque[Future[_Done]] = deque()
+    waiting: deque[Future[ComputedBatch]] = deque()
     with ThreadPoolExecutor(n_streams, thread_name_prefix="compute") as pool:
         try:
             for batch in batches:
@@ -235,7 +199,7 @@ def _compute_in_order(batches: Iterable[PixelBatch], job: Job) -> Generator[_Don
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _compute(batch: PixelBatch, job: Job) -> _Done:
+def _compute(batch: PixelBatch, job: Job) -> ComputedBatch:
     try:
         outputs = job.model.compute(batch.pixels, outputs=job.column.outputs)
     except (RuntimeError, MemoryError) as error:
@@ -246,60 +210,4 @@ def _compute(batch: PixelBatch, job: Job) -> _Done:
             f"({str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__}). "
             "If memory ran out, give a smaller --batch-size and run again: it goes on where it stopped."
         ) from error
-    return _Done(batch=batch, rows=job.column.make(outputs))
-
-
-class _PartWriter:
-    """Collects rows until they make a part."""
-
-    def __init__(self, *, job: Job, parts: Parts, start: int) -> None:
-        self._job = job
-        self._parts = parts
-        self._start = start
-        self._done: list[_Done] = []
-        self._since = time.monotonic()
-
-    @property
-    def n_waiting(self) -> int:
-        """Images that are collected."""
-        return sum(done.batch.stop - done.batch.start for done in self._done)
-
-    @property
-    def age_s(self) -> float:
-        """Seconds since the last part."""
-        return time.monotonic() - self._since
-
-    def add(self, done: _Done) -> None:
-        """Collect a batch."""
-        self._done.append(done)
-
-    def flush(self) -> None:
-        """Write what is collected as a part."""
-        if not self._done:
-            return
-        stop = self._done[-1].batch.stop
-        reasons = [reason for done in self._done for reason in _judge(done)]
-        good = np.array([reason is None for reason in reasons])
-        slice_ = self._job.images.slice(self._start, stop - self._start)
-        vectors = np.concatenate([done.rows for done in self._done])[good]
-        frame = _to_frame(self._job, slice_["image_id"].filter(pl.Series(good)).to_list(), vectors)
-        named = slice_["path"].fill_null(slice_["image_id"]).to_list()
-        bad = [(path, reason) for path, reason in zip(named, reasons, strict=True) if reason is not None]
-        rejects = pl.DataFrame(bad, schema=no_rejects().schema, orient="row")
-        self._parts.write(frame, rejects, start=self._start, stop=stop)
-        self._start, self._done, self._since = stop, [], time.monotonic()
-
-
-def _judge(done: _Done) -> list[str | None]:
-    """Return why each image is bad: what its decoder said, or that the model gave no finite numbers."""
-    finite = np.asarray(np.isfinite(done.rows).all(axis=1)).tolist()
-    text = "the model gives numbers that are not finite; compute in float32"
-    return [
-        reason or (None if is_finite else text) for reason, is_finite in zip(done.batch.reasons, finite, strict=True)
-    ]
-
-
-def _to_frame(job: Job, image_ids: list[str], vectors: np.ndarray) -> pl.DataFrame:
-    dtype = pl.Array(DTYPES[job.column.dtype], job.column.width)
-    values = pl.Series(job.column.name, np.ascontiguousarray(vectors, dtype=job.column.dtype), dtype=dtype)
-    return pl.DataFrame([pl.Series("image_id", image_ids, dtype=pl.String), values])
+    return ComputedBatch(batch=batch, rows=job.column.make(outputs))

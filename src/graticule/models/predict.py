@@ -12,7 +12,8 @@ from graticule.data.store import describe_run
 from graticule.errors import ModelError
 from graticule.models.head import Head, own_head
 from graticule.models.model import FEATURES, SCORES, Model, Outputs
-from graticule.models.pipeline import Column, Job, StreamConfig, Streamed, stream_images
+from graticule.models.part_writer import Column
+from graticule.models.pipeline import Job, StreamConfig, Streamed, stream_images
 
 
 def predict_images(
