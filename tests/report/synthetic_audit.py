@@ -25,20 +25,12 @@ COUNTRIES = {
     "West Asia": ("SAU", "TUR", "ARE"),
 }
 LABELS = (
-    *("backyard", "bag", "bicycle", "boat", "bus", "candle", "car", "chair"),
-    *("cleaning_equipment", "cooking_pot", "dog", "dustbin", "fence", "flag", "front_door", "hairbrush_comb"),
-    *("hand_soap", "hat", "house", "jug", "light_fixture", "light_switch", "lighter", "medicine"),
-    *("monument", "plate_of_food", "religious_building", "road_sign", "spices", "stall", "storefront", "stove"),
-    *(
-        "streetlight_lantern",
-        "toothbrush",
-        "toothpaste_toothpowder",
-        "toy",
-        "tree",
-        "truck",
-        "waste_container",
-        "wheelbarrow",
-    ),
+    *("backyard", "bag", "bicycle", "boat", "bus", "candle", "car"),
+    *("chair", "cleaning_equipment", "cooking_pot", "dog", "dustbin", "fence", "flag"),
+    *("front_door", "hairbrush_comb", "hand_soap", "hat", "house", "jug", "light_fixture"),
+    *("light_switch", "lighter", "medicine", "monument", "plate_of_food", "religious_building", "road_sign"),
+    *("spices", "stall", "storefront", "stove", "streetlight_lantern", "toothbrush", "toothpaste_toothpowder"),
+    *("toy", "tree", "truck", "waste_container", "wheelbarrow"),
 )
 
 
@@ -70,26 +62,13 @@ class Seen:
 class Rows:
     rows: list[tuple[object, ...]] = field(default_factory=list)
 
-    def add(
-        self, metric, value, *, model=None, region=None, label=None, group=None, low=NAN, high=NAN, n=0, method=None
-    ):
-        self.rows.append((metric, model, region, label, group, float(value), float(low), float(high), int(n), method))
+    def add(self, metric, value, *, low=NAN, high=NAN, n=0, method=None, **where):
+        place = tuple(where.get(name) for name in ("model", "region", "label", "group"))
+        self.rows.append((metric, *place, float(value), float(low), float(high), int(n), method))
 
-    def share(self, metric, hits, n, *, model=None, region=None, label=None, group=None):
+    def share(self, metric, hits, n, **where):
         low, high = wilson(hits, n)
-        value = hits / n if n else NAN
-        self.add(
-            metric,
-            value,
-            model=model,
-            region=region,
-            label=label,
-            group=group,
-            low=low,
-            high=high,
-            n=n,
-            method="wilson",
-        )
+        self.add(metric, hits / n if n else NAN, low=low, high=high, n=n, method="wilson", **where)
 
     def frame(self) -> pl.DataFrame:
         text = dict.fromkeys(("metric", "model", "region", "label", "group"), pl.String)
@@ -332,15 +311,8 @@ def count_confusions(out, model, predicted, seen):
         totals = np.bincount(label_of[inside], minlength=k)
         for cell, count in zip(cells, counts, strict=True):
             true, given = divmod(int(cell), k)
-            out.share(
-                "confusion",
-                int(count),
-                int(totals[true]),
-                model=model,
-                region=region,
-                label=labels[true],
-                group=labels[given],
-            )
+            where = {"model": model, "region": region, "label": labels[true], "group": labels[given]}
+            out.share("confusion", int(count), int(totals[true]), **where)
 
 
 def count_probabilities(out, model, given, seen):
