@@ -137,6 +137,7 @@ def main() -> None:
     parser.add_argument("--model", default="timm/tf_efficientnet_lite0")
     parser.add_argument("--weights", help="as of graticule embed; 'random' is enough to measure speed")
     parser.add_argument("--engines", nargs="+", default=["openvino", "onnxruntime", "eager"])
+    parser.add_argument("--peers", action=argparse.BooleanOptionalAction, default=True, help="time the loops of others")
     parser.add_argument("--fiftyone", metavar="PYTHON", help="Python of an environment with fiftyone and timm")
     options = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = str(options.threads)
@@ -164,7 +165,7 @@ def main() -> None:
             (folder / engine).mkdir()
             works[f"bare network, {engine}"] = (engine, bare(model, tensors))
             works[f"graticule, {engine}"] = (engine, ours(model, images, options.photos, folder / engine))
-        if options.model.startswith("timm/"):
+        if options.peers and options.model.startswith("timm/"):
             plain = timm.create_model(options.model.removeprefix("timm/"), pretrained=False).eval()
             works["torch DataLoader loop"] = ("eager", plain_loader(plain, paths, options.threads))
             works["timm create_loader loop"] = ("eager", timm_loader(plain, paths, options.threads, folder))
