@@ -26,7 +26,7 @@ test: $(VENV)/.installed
 	$(BIN)/pytest -n 2 --dist worksteal
 
 examples: $(VENV)/.installed
-	GRATICULE_RUN_EXAMPLES=1 $(BIN)/pytest tests/docs
+	GRATICULE_RUN_EXAMPLES=1 $(BIN)/pytest tests/docs tests/cli/test_demo.py
 
 check: $(VENV)/.installed
 	$(BIN)/ruff format --check src tests benchmarks scripts examples

