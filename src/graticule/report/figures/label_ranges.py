@@ -187,8 +187,9 @@ def _make_legend(ranges: list[LabelRange], *, groups: Groups) -> tuple[LegendIte
         LegendItem(text=f"by chance, worst and best {groups.one}", css="band read-extremes", kind="band"),
         LegendItem(text=f"by chance, all {groups.many} pooled (GeoDE)", css="band-core read-pooled", kind="band"),
         LegendItem(text="over all", css="overall-tick", kind="tick"),
-        LegendItem(text=f"other {groups.many}", css="other", kind="tick"),
     ]
+    if len(groups.keys) > 2:
+        items.append(LegendItem(text=f"other {groups.many}", css="other", kind="tick"))
     if len(groups.keys) <= SYMBOLS_ENOUGH:
         used = {key for item in ranges for key in (item.worst_region, item.best_region)}
         symbols = [(key, groups.symbols[key]) for key in groups.keys if key in used]
