@@ -73,10 +73,13 @@ def find_repeats(
     key = np.zeros(len(among), dtype=np.int64)
     for column in asked:
         key = key * (int(codes[column].max(initial=0)) + 1) + codes[column]
+    repeated = np.zeros(len(among), dtype=bool)
     rows = np.flatnonzero(among)
+    in_order = np.sort(key[rows])
+    if not (in_order[1:] == in_order[:-1]).any():
+        return repeated
     rows = rows[np.argsort(key[rows], kind="stable")]
     same = key[rows[1:]] == key[rows[:-1]]
-    repeated = np.zeros(len(among), dtype=bool)
     repeated[rows[1:][same]] = True
     repeated[rows[:-1][same]] = True
     return repeated

@@ -15,9 +15,10 @@ import polars as pl
 from jaxtyping import Bool, Int32
 
 from graticule.annotation.answer_checks import check_main, check_repeats, find_kind, find_repeats
+from graticule.annotation.name_codes import code_names
 from graticule.data.tables import ANSWERS
 from graticule.data.validate import validate_table
-from graticule.errors import TableError, shown
+from graticule.errors import TableError
 
 CHOICE, CONTAINS, CLASSIFY = "choice", "contains", "classify"
 QUESTIONS = (CHOICE, CONTAINS, CLASSIFY)
@@ -106,24 +107,23 @@ def code_answers(
     check_main(rows, where=where)
     if kind == CONTAINS and not (~rows["selected"] | rows["is_unsure"]).any():
         rows = _list_unselected(rows)
-    names = {
-        "image_id": _list_names(rows["image_id"], images),
-        "worker_id": _list_names(rows["worker_id"], workers),
-        "label": _list_labels(rows["label"], labels),
+    given = {"image_id": images, "worker_id": workers, "label": labels}
+    coded = {
+        column: code_names(rows, column, known=known, is_sorted=column != "label", where=where)
+        for column, known in given.items()
     }
-    codes = {column: _code(rows, column, names=known, where=where) for column, known in names.items()}
+    codes = {column: found.codes for column, found in coded.items()}
     question = _find_question(rows, codes, kind=kind)
     asked = ["worker_id", "image_id", "label"] if question != CHOICE else ["worker_id", "image_id"]
     kept = np.ones(rows.height, dtype=bool) if question != CHOICE else rows["selected"].to_numpy()
     check_repeats(rows, find_repeats(codes, asked, among=kept), asked=asked, repeats=repeats, where=where)
-    order = np.flatnonzero(kept)
-    order = order[np.argsort(codes["image_id"][order], kind="stable")]
+    order = _order(codes["image_id"], kept)
     is_unsure = rows["is_unsure"].to_numpy()[order]
     return Answers(
         question=question,
-        images=names["image_id"],
-        workers=names["worker_id"],
-        labels=names["label"],
+        images=coded["image_id"].names,
+        workers=coded["worker_id"].names,
+        labels=coded["label"].names,
         image=codes["image_id"][order],
         worker=codes["worker_id"][order],
         label=codes["label"][order],
@@ -168,6 +168,14 @@ def _find_question(rows: pl.DataFrame, codes: dict[str, np.ndarray], *, kind: st
     return CLASSIFY if several else CHOICE
 
 
+def _order(image: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """Return the rows that are kept by image, and as they stand within one."""
+    rows = np.flatnonzero(kept)
+    key = image[rows] * np.int64(len(image)) + rows
+    key.sort()
+    return key % len(image)
+
+
 def _list_unselected(rows: pl.DataFrame) -> pl.DataFrame:
     """Add what the workers of a task were asked there and did not select."""
     asked = rows.select("task_id", "image_id", "label").unique()
@@ -179,27 +187,3 @@ def _list_unselected(rows: pl.DataFrame) -> pl.DataFrame:
         pl.lit(0, dtype=rows.schema["row"]).alias("row"),
     )
     return pl.concat([rows, missing.select(rows.columns)])
-
-
-def _list_names(given: pl.Series, known: Sequence[str] | None) -> pl.Series:
-    names = given.unique() if known is None else pl.Series(given.name, list(known), dtype=pl.String).unique()
-    return names.sort()
-
-
-def _list_labels(given: pl.Series, known: Sequence[str] | None) -> pl.Series:
-    if known is None:
-        return given.unique().sort()
-    return pl.Series(given.name, list(known), dtype=pl.String).unique(maintain_order=True)
-
-
-def _code(rows: pl.DataFrame, column: str, *, names: pl.Series, where: str) -> np.ndarray:
-    index = pl.DataFrame({column: names, "index": np.arange(len(names), dtype=np.int32)})
-    codes = rows.select(column).join(index, on=column, how="left", maintain_order="left")["index"]
-    if codes.null_count():
-        unknown = rows.filter(codes.is_null()).select("row", column)
-        named = [f"row {row}: {name}" for row, name in unknown.iter_rows()]
-        raise TableError(
-            f"{where}: {unknown.height} answers whose {column} is not among the {len(names)} that are known: "
-            f"{shown(named)}. Correct them, or give the list that holds them."
-        )
-    return codes.to_numpy()

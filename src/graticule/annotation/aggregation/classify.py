@@ -28,9 +28,10 @@ class Classify:
 
     Notes
     -----
-    The probability is the share of workers who selected the label. Answers count in the order of ``answered_at``, and
-    without it in the order of the table's rows. Ties of the partition go by `partition_labels` with the most selected
-    label first, ties of labels by the order of the labels. Gold only sets the main label.
+    The probability is the share of workers who selected the label, and 1 for a known main label. Answers count in the
+    order of ``answered_at``, and without it in the order of the table's rows. Ties of the partition go by
+    `partition_labels` with the most selected label first, ties of labels by the order of the labels. Gold only sets the
+    main label.
 
     References
     ----------
@@ -51,10 +52,11 @@ class Classify:
                 "labels of an image. Take selection_frequency, or another method."
             )
         selected = answers.selected
-        image, label, frequency, asked = _count_selected(answers)
+        image, label, frequency, asked = _count_selected(answers, gold)
         main = _find_main(answers, gold)
         number = _number_objects(answers, image=image, label=label, frequency=frequency)
         is_main = main[image] == label
+        is_known = np.isin(image, [] if gold is None else gold.image)
         object_key = image.astype(np.int64) * (number.max(initial=0) + 2) + number
         names_object = _find_most_selected(object_key, frequency) & (number >= 0)
         return Aggregate(
@@ -65,7 +67,7 @@ class Classify:
             workers=answers.workers,
             image=image,
             label=label,
-            probability=frequency / asked[image],
+            probability=np.where(is_known & is_main, 1.0, frequency / asked[image]),
             selection_frequency=frequency / asked[image],
             n_workers=asked[image].astype(np.int32),
             is_main=is_main,
@@ -92,12 +94,17 @@ def count_objects(answers: Answers) -> Int32[np.ndarray, " n"]:
     return counts
 
 
-def _count_selected(answers: Answers) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return image, label and number of workers of each selected pair, and the workers asked about each image."""
+def _count_selected(answers: Answers, gold: Gold | None) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return image, label and number of workers of each selected or known pair, and the workers asked about images."""
     w, k = np.int64(len(answers.workers)), np.int64(len(answers.labels))
     asked = np.bincount(np.unique(answers.image * w + answers.worker) // max(w, 1), minlength=len(answers.images))
     rows = answers.selected
     pair, frequency = np.unique(answers.image[rows] * k + answers.label[rows], return_counts=True)
+    if gold is not None:
+        unseen = np.setdiff1d(gold.image[asked[gold.image] > 0] * k + gold.label[asked[gold.image] > 0], pair)
+        pair, frequency = np.append(pair, unseen), np.append(frequency, np.zeros(len(unseen), dtype=np.int64))
+        order = np.argsort(pair)
+        pair, frequency = pair[order], frequency[order]
     return (pair // max(k, 1)).astype(np.int32), (pair % max(k, 1)).astype(np.int32), frequency, asked
 
 

@@ -17,9 +17,9 @@ from graticule.annotation.aggregation.config_checks import check_at_least, check
 from graticule.annotation.aggregation.fit import Fit, blank_idle, list_dense
 from graticule.annotation.aggregation.gold import Gold
 from graticule.annotation.aggregation.posterior import normalize
-from graticule.annotation.aggregation.shares import clamp, share_votes
+from graticule.annotation.aggregation.shares import share_votes
 from graticule.annotation.aggregation.stopping import stands_still
-from graticule.annotation.aggregation.vote_matrix import make_vote_matrix
+from graticule.annotation.aggregation.vote_matrix import VoteMatrix, make_vote_matrix
 from graticule.annotation.aggregation.votes import Votes, make_votes
 from graticule.annotation.answers import Answers
 
@@ -42,7 +42,8 @@ class DawidSkene:
         EM ends when the bound of the log-likelihood rises by less than this, per vote.
     smoothing
         Pseudo-votes added to every cell of every worker's matrix (a Dirichlet prior with parameter 1 + smoothing). With
-        0, the paper's estimate, a worker who never made a mistake on a few images is taken never to make one.
+        0, the paper's estimate, a worker who never made a mistake on a few images is taken never to make one; with
+        more, a lone worker's rare labels may be taken for mistakes.
     candidates
         ``all`` labels can be an image's truth, or only those ``answered`` for it; ``auto`` is ``all`` as long as the
         tables stay small.
@@ -54,7 +55,7 @@ class DawidSkene:
 
     max_iterations: int = 100
     tolerance: float = 1e-6
-    smoothing: float = 0.01
+    smoothing: float = 0.0
     candidates: str = "auto"
 
     def __post_init__(self) -> None:
@@ -80,20 +81,15 @@ class DawidSkene:
     def _fit_all(self, votes: Votes) -> Fit:
         matrix = make_vote_matrix(votes)
         posterior = share_votes(votes)
-        counts = matrix.count_answers(posterior)
-        prior, table = _estimate_prior(posterior), _estimate_table(counts, votes, smoothing=self.smoothing)
+        prior = _estimate_prior(posterior.sum(axis=0), votes)
+        table = _estimate_table(matrix.count_answers(posterior), votes, smoothing=self.smoothing)
         trace: list[float] = []
         for _ in range(self.max_iterations):
-            scores = matrix.sum_over_votes(table)
-            scores += prior
-            known_score = _sum_known(scores, votes)
-            evidence = normalize(scores)
-            posterior = clamp(scores, votes)
-            counts = matrix.count_answers(posterior)
-            entropy = evidence[votes.known < 0].sum() + known_score
-            entropy -= (counts * table).sum() + (posterior.sum(axis=0) * prior).sum()
-            prior, table = _estimate_prior(posterior), _estimate_table(counts, votes, smoothing=self.smoothing)
-            bound = (counts * table).sum() + (posterior.sum(axis=0) * prior).sum() + entropy
+            expected = _expect(posterior, matrix, votes, table=table, prior=prior)
+            entropy = expected.evidence - (expected.counts * table).sum() - expected.labels @ prior
+            prior = _estimate_prior(expected.labels, votes)
+            table = _estimate_table(expected.counts, votes, smoothing=self.smoothing)
+            bound = (expected.counts * table).sum() + expected.labels @ prior + entropy
             trace.append(float(bound + self.smoothing * table.sum()))
             if stands_still(trace, tolerance=self.tolerance * len(votes)):
                 break
@@ -105,8 +101,56 @@ class DawidSkene:
         )
 
 
-def _estimate_prior(posterior: Float[np.ndarray, "n k"]) -> Float[np.ndarray, " k"]:
-    return np.log(np.maximum(posterior.mean(axis=0), LEAST))
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Expected:
+    """What an E-step counts.
+
+    Parameters
+    ----------
+    counts
+        Answers of each worker by the probable truth, shape ``(wl, k)``.
+    labels
+        Items that each label is probably right for, shape ``(k,)``.
+    evidence
+        Log-likelihood of the answers; of items of known truth, with that truth.
+    """
+
+    counts: Float[np.ndarray, "wl k"]
+    labels: Float[np.ndarray, " k"]
+    evidence: float
+
+
+def _expect(
+    posterior: Float[np.ndarray, "n k"],
+    matrix: VoteMatrix,
+    votes: Votes,
+    *,
+    table: Float[np.ndarray, "wl k"],
+    prior: Float[np.ndarray, " k"],
+) -> _Expected:
+    """Write the probabilities of the items' labels over ``posterior``, and return what follows from them."""
+    counts = np.zeros_like(table)
+    labels = np.zeros_like(prior)
+    evidence = 0.0
+    for items, block in matrix:
+        scores = block @ table
+        scores += prior
+        known = np.flatnonzero(votes.known[items] >= 0)
+        right = votes.known[items][known]
+        known_score = scores[known, right]
+        found = normalize(scores)
+        found[known] = known_score
+        scores[known] = 0.0
+        scores[known, right] = 1.0
+        evidence += float(found.sum())
+        counts += block.T @ scores
+        labels += scores.sum(axis=0)
+        posterior[items] = scores
+    return _Expected(counts=counts, labels=labels, evidence=evidence)
+
+
+def _estimate_prior(labels: Float[np.ndarray, " k"], votes: Votes) -> Float[np.ndarray, " k"]:
+    return np.log(np.maximum(labels / max(votes.n_items, 1), LEAST))
 
 
 def _estimate_table(counts: Float[np.ndarray, "wl k"], votes: Votes, *, smoothing: float) -> Float[np.ndarray, "wl k"]:
@@ -114,11 +158,6 @@ def _estimate_table(counts: Float[np.ndarray, "wl k"], votes: Votes, *, smoothin
     table = np.maximum(counts + smoothing, LEAST).reshape(votes.n_workers, votes.n_answers, votes.n_choices)
     table /= table.sum(axis=1, keepdims=True)
     return np.log(table, out=table).reshape(-1, votes.n_choices)
-
-
-def _sum_known(scores: Float[np.ndarray, "n k"], votes: Votes) -> float:
-    items = np.flatnonzero(votes.known >= 0)
-    return float(scores[items, votes.known[items]].sum())
 
 
 def _measure_skill(

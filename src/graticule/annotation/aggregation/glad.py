@@ -91,7 +91,7 @@ class Glad:
                 options={"maxiter": self.max_steps},
             )
             parameters = found.x
-            trace.append(-float(found.fun) - float((1 - right).sum()) * log_wrong_ways)
+            trace.append(float(-found.fun - (1 - right).sum() * log_wrong_ways))
             still = stands_still(trace, tolerance=self.tolerance * len(votes) * votes.n_choices)
             if still or len(trace) == self.max_iterations:
                 break

@@ -17,9 +17,7 @@ def normalize(scores: Float[np.ndarray, "n k"]) -> Float[np.ndarray, " n"]:
         np.maximum(highest, scores[:, column], out=highest)
     scores -= highest[:, None]
     np.exp(scores, out=scores)
-    total = scores[:, 0].copy()
-    for column in range(1, scores.shape[1]):
-        total += scores[:, column]
+    total = np.einsum("nk->n", scores)
     scores /= total[:, None]
     np.round(scores, DIGITS, out=scores)
     return highest + np.log(total)

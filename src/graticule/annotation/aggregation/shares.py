@@ -15,14 +15,13 @@ def share_votes(votes: Votes) -> Float[np.ndarray, "n k"]:
     """
     n, k = votes.n_items, votes.n_choices
     taken = votes.choice < k
-    key = votes.item[taken].astype(np.int64) * k + votes.choice[taken]
-    shares = np.bincount(key, minlength=n * k).reshape(n, k).astype(float)
+    key = votes.item[taken].astype(np.int64)
+    key *= k
+    key += votes.choice[taken]
+    shares = np.bincount(key, weights=np.ones(len(key)), minlength=n * k).reshape(n, k)
     if not taken.all():
         shares += np.bincount(votes.item[~taken], minlength=n)[:, None] / k
-    total = shares[:, 0].copy()
-    for column in range(1, k):
-        total += shares[:, column]
-    shares /= total[:, None]
+    shares /= np.einsum("nk->n", shares)[:, None]
     return clamp(shares, votes)
 
 

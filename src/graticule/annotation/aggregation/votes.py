@@ -92,7 +92,7 @@ def _make_binary(answers: Answers, gold: Gold | None) -> Votes:
         known[place] = gold.holds[found]
     return _sort(
         Votes(
-            item=item.astype(np.int32),
+            item=item.astype(np.int32, copy=False),
             worker=answers.worker,
             choice=choice,
             n_items=len(asked),
@@ -114,16 +114,19 @@ def _make_choices(answers: Answers, gold: Gold | None) -> Votes:
     if gold is not None:
         used[gold.label] = True
     choice_of = np.cumsum(used, dtype=np.int32) - 1
-    asked, item = _number(answers.image[rows].astype(np.int64), size=len(answers.images))
+    image, worker, label = answers.image, answers.worker, answers.label
+    if not rows.all():
+        image, worker, label = image[rows], worker[rows], label[rows]
+    asked, item = _number(image, size=len(answers.images))
     known = np.full(len(asked), -1, dtype=np.int32)
     if gold is not None:
         place, found = _find(asked, gold.image.astype(np.int64))
         known[place] = choice_of[gold.label[found]]
     return _sort(
         Votes(
-            item=item.astype(np.int32),
-            worker=answers.worker[rows],
-            choice=choice_of[answers.label[rows]].astype(np.int32),
+            item=item.astype(np.int32, copy=False),
+            worker=worker,
+            choice=choice_of[label],
             n_items=len(asked),
             n_workers=len(answers.workers),
             n_choices=int(used.sum()),
@@ -153,7 +156,9 @@ def _number(keys: np.ndarray, *, size: int) -> tuple[np.ndarray, np.ndarray]:
         return np.unique(keys, return_inverse=True)
     used = np.zeros(size, dtype=bool)
     used[keys] = True
-    return np.flatnonzero(used), (np.cumsum(used) - 1)[keys]
+    number = np.cumsum(used, dtype=np.int32)
+    number -= 1
+    return np.flatnonzero(used), number[keys]
 
 
 def _find(known: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -165,10 +170,17 @@ def _find(known: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _sort(votes: Votes) -> Votes:
     """Return the votes in one order, whatever order the rows of the table had."""
-    widths = np.int64(votes.n_workers), np.int64(max(votes.n_answers, 1))
-    key = (votes.item * widths[0] + votes.worker) * widths[1] + votes.choice
-    if (key[1:] < key[:-1]).any():
-        key.sort()
-    rest, choice = np.divmod(key, widths[1])
-    item, worker = np.divmod(rest, widths[0])
-    return replace(votes, item=item.astype(np.int32), worker=worker.astype(np.int32), choice=choice.astype(np.int32))
+    n_answers = np.int64(max(votes.n_answers, 1))
+    key = votes.item.astype(np.int64)
+    key *= votes.n_workers
+    key += votes.worker
+    key *= n_answers
+    key += votes.choice
+    if not (key[1:] < key[:-1]).any():
+        return votes
+    key.sort()
+    choice = (key % n_answers).astype(np.int32)
+    key //= n_answers
+    worker = (key % votes.n_workers).astype(np.int32)
+    key //= votes.n_workers
+    return replace(votes, item=key.astype(np.int32), worker=worker, choice=choice)
