@@ -54,6 +54,18 @@ def bare(model, tensors) -> Callable[[], object]:
     return work
 
 
+def plain_openvino(model, tensors, threads: int) -> Callable[[], object]:
+    """Return the work of OpenVINO called plainly: whole batches, one stream a thread."""
+    engine = model.engine
+    compiled = engine.core.compile_model(engine.graph, "CPU", engine.config)
+
+    def work() -> None:
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(lambda batch: compiled.create_infer_request().infer([batch], share_inputs=True), tensors))
+
+    return work
+
+
 def ours(model, images, base: Path, folder: Path) -> Callable[[], object]:
     from graticule.models.extract import embed_images
     from graticule.models.pipeline import StreamConfig
@@ -164,6 +176,8 @@ def main() -> None:
             assert all(np.isfinite(batch).all() for batch in tensors)
             (folder / engine).mkdir()
             works[f"bare network, {engine}"] = (engine, bare(model, tensors))
+            if engine == "openvino":
+                works["OpenVINO, whole batches"] = (engine, plain_openvino(model, tensors, options.threads))
             works[f"graticule, {engine}"] = (engine, ours(model, images, options.photos, folder / engine))
         if options.peers and options.model.startswith("timm/"):
             plain = timm.create_model(options.model.removeprefix("timm/"), pretrained=False).eval()
