@@ -75,3 +75,37 @@ def test_a_missing_labels_file_is_said_before_any_work(folder, capsys):
     assert run(*command) == 2
     assert "none.yaml" in capsys.readouterr().err
     assert not (folder / "predictions.parquet").exists()
+
+
+def test_the_way_with_other_classes_is_an_option(folder):
+    (folder / "labels.yaml").write_text("warm:\n  classes: [red, green]\n")
+    command = ["predict", "images.csv", "--model", "network_for_predict:make", "--labels", "labels.yaml"]
+    assert run(*command, "--no-progress") == 0
+    competing = read_predictions(folder / "predictions.parquet")
+    assert competing.labels == ("warm", "blue")
+    assert competing.info["label_space"]["aggregation"] == "max"
+    assert run(*command, "--others", "restrict", "--aggregation", "sum", "--no-progress") == 0
+    restricted = read_predictions(folder / "predictions.parquet")
+    assert restricted.labels == ("warm",)
+    assert restricted.info["label_space"]["aggregation"] == "sum"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--templates", "clip80"], "templates: given for network_for_predict:make and labels.yaml"),
+        (["--aggregation", "mean"], "unknown aggregation 'mean'"),
+        (["--others", "compet"], "Did you mean 'compete'?"),
+    ],
+)
+def test_label_options_that_cannot_be_used_are_refused(folder, capsys, options, said):
+    (folder / "labels.yaml").write_text("[red, green]")
+    command = ["predict", "images.csv", "--model", "network_for_predict:make", "--labels", "labels.yaml"]
+    assert run(*command, *options, "--no-progress") == 2
+    assert said in capsys.readouterr().err
+    assert not (folder / "predictions.parquet").exists()
+
+
+def test_label_options_without_labels_are_refused(folder, capsys):
+    assert run("predict", "images.csv", "--model", "network_for_predict:make", "--others", "restrict") == 2
+    assert "without a labels file" in capsys.readouterr().err

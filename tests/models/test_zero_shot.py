@@ -132,6 +132,17 @@ def test_photos_are_predicted_through_the_pipeline(tmp_path):
         "b": "blue",
     }
     assert found.info["logit_scale"] == 50.0
+    assert found.info["prompts"]["templates"] == "single"
+    config = ZeroShotConfig(templates="name")
+    predict.predict_images(
+        images,
+        base=tmp_path,
+        model=make_model(),
+        output=tmp_path / "q.parquet",
+        labels=tmp_path / "labels.yaml",
+        zero_shot=config,
+    )
+    assert read_predictions(tmp_path / "q.parquet").info["prompts"]["templates"] == "name"
 
 
 def test_prompts_without_a_direction_are_refused():

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from graticule.cli.label_options import add_label_options
 from graticule.cli.options import MANY, many_values
 
 GATE_FAILED = 1
@@ -19,6 +20,7 @@ GATE_FAILED = 1
 @click.option(
     "--labels", metavar="FILE", help="labels.yaml: what a model's classes or prompts are; or what people accept."
 )
+@add_label_options
 @click.option("--train", "trains", multiple=True, metavar="QUERY", help="Train a linear probe on these images first.")
 @click.option("--group", metavar="COLUMN", help="With --train: images that share a value stay in one fold.")
 @click.option(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
+
+from graticule.cli.label_options import LabelOptions
 
 if TYPE_CHECKING:
     from graticule.models.model import Model
@@ -20,6 +22,7 @@ class ModelRequest:
     weights: str | None = None
     engine: str = "auto"
     labels: str | None = None
+    label_options: LabelOptions = field(default_factory=LabelOptions)
     trains: tuple[str, ...] = ()
     """Queries that pick training images; each gives a linear probe. None predicts with the model's own head."""
     group: str | None = None
@@ -48,7 +51,16 @@ def predict_photos(request: ModelRequest, images: pl.DataFrame, *, base: Path, f
     if request.trains:
         return _train_probes(request, model, images, base=base, stem=stem)
     output = stem.with_name(f"{stem.name}.predictions.parquet")
-    predict_images(images, base=base, model=model, output=output, labels=request.labels)
+    reads_prompts = model.text_encoder is not None
+    predict_images(
+        images,
+        base=base,
+        model=model,
+        output=output,
+        labels=request.labels,
+        zero_shot=request.label_options.make_zero_shot() if reads_prompts else None,
+        label_space=None if reads_prompts else request.label_options.make_label_space(),
+    )
     return [output]
 
 

@@ -12,6 +12,7 @@ import polars as pl
 from graticule.cli.audit_models import ModelRequest, predict_photos
 from graticule.cli.audit_people import add_people, holds_people
 from graticule.cli.audit_places import Placed, place_images, read_table_info
+from graticule.cli.label_options import LabelOptions
 from graticule.errors import ConfigError, TableError
 
 if TYPE_CHECKING:
@@ -31,6 +32,9 @@ class AuditRequest:
     models: tuple[str, ...] = ()
     layout: str | None = None
     labels: str | None = None
+    templates: str | None = None
+    aggregation: str | None = None
+    others: str | None = None
     trains: tuple[str, ...] = ()
     group: str | None = None
     by: str = "region"
@@ -120,6 +124,9 @@ def gather_predictions(
             weights=request.weights,
             engine=request.engine,
             labels=None if holds_people(request.labels) else request.labels,
+            label_options=LabelOptions(
+                templates=request.templates, aggregation=request.aggregation, others=request.others
+            ),
             trains=request.trains,
             group=request.group,
             seed=request.seed,
@@ -177,6 +184,13 @@ def _check(request: AuditRequest) -> None:
         raise ConfigError(
             f"--labels {request.labels} names a model's labels, but no --model is given; expected a table of labels "
             "that people accept (image_id, label), or a model to run."
+        )
+    how = {"--templates": request.templates, "--aggregation": request.aggregation, "--others": request.others}
+    unused = [flag for flag, value in how.items() if value is not None]
+    if unused and (not request.models or request.trains or not request.labels or holds_people(request.labels)):
+        raise ConfigError(
+            f"{', '.join(unused)}: given without a labels file to read; expected --model with --labels labels.yaml, "
+            "and no --train. Leave it out, or name the labels that the model shall be asked for."
         )
     if request.fail_if:
         read_rule(request.fail_if)

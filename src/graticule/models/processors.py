@@ -25,11 +25,8 @@ def count_workers() -> int:
 
 @contextlib.contextmanager
 def one_blas_thread() -> Generator[None]:
-    """Have BLAS compute in the thread that calls it, as far as the package threadpoolctl is there to tell it."""
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError:
-        yield
-        return
+    """Have BLAS compute in the thread that calls it."""
+    from threadpoolctl import threadpool_limits
+
     with threadpool_limits(limits=1, user_api="blas"):
         yield
