@@ -15,6 +15,7 @@ EXIT_BAD_INPUT = 2
 COMMANDS: dict[str, tuple[str, str]] = {
     "scan": ("graticule.cli.scan:scan", "Photos in folders, tables or archives → images table."),
     "locate": ("graticule.cli.locate:locate", "GPS or country names → country and region of each image."),
+    "curate": ("graticule.cli.curate:curate", "Images → a fair benchmark: filtered, balanced and split, with reasons."),
     "embed": ("graticule.cli.embed:embed", "Images and a model → feature vectors."),
     "predict": ("graticule.cli.predict:predict", "Images and a model → scores for each label."),
     "probe": ("graticule.cli.probe:probe", "Features and a training query → predictions of a linear probe."),

@@ -1,0 +1,28 @@
+"""``graticule curate``: from a pile of geotagged photos to a fair benchmark."""
+
+from __future__ import annotations
+
+import click
+
+from graticule.cli.lazy_group import lazy_group
+
+COMMANDS: dict[str, tuple[str, str]] = {}
+"""Sub-command → where it is, and its line in ``graticule curate --help``."""
+
+
+@click.group(cls=lazy_group(COMMANDS, name="graticule curate"))
+def curate() -> None:
+    """Make a fair benchmark of a pile of geotagged photos.
+
+    Every step reads a table of images and writes one; what it leaves out stands in OUTPUT.rejects.parquet, a row an
+    image with the reason, and nothing on disk is touched. Each step can be left out.
+
+    \b
+    From photos to a benchmark:
+      graticule curate filter images.parquet --use location readable -o filtered.parquet
+      graticule curate balance filtered.parquet --low 200 --high 300 -o balanced.parquet
+      graticule curate split balanced.parquet --fractions train=0.85 test=0.15 -o split.parquet
+      graticule curate stats split.parquet -o stats/
+
+    Inputs may be Parquet, CSV, TSV, JSON or JSON Lines, compressed or not, or any layout that `graticule scan` reads.
+    """
