@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import polars as pl
-
 from graticule.data.locate import LocateResult, forget_located, locate_images
+from graticule.data.moved_paths import move_paths
 from graticule.data.readers.images import read_images
 from graticule.data.readers.rows import PARQUET, is_table
-from graticule.data.sources import move_base
 from graticule.data.store import describe_run, read_info, write_table
 from graticule.data.tables import IMAGES
 from graticule.errors import ConfigError, FileError
@@ -59,7 +57,7 @@ def locate_file(
         )
     place = _choose_output(source, output)
     info = read_info(source) if is_parts or source.suffix.lower() in PARQUET else {}
-    images = _move_paths(forget_located(read_images(source)), source if is_parts else source.parent, place.parent)
+    images = move_paths(forget_located(read_images(source)), source if is_parts else source.parent, place.parent)
     result = locate_images(images, scheme=used_scheme, policy=used_policy, overwrite=overwrite)
     config = {
         "scheme": scheme,
@@ -88,11 +86,3 @@ def _choose_output(source: Path, output: Path | None) -> Path:
             f"{beside}: exists already, and -o was not given. Say where to write: -o {beside} replaces it."
         )
     return beside
-
-
-def _move_paths(images: pl.DataFrame, old: Path, new: Path) -> pl.DataFrame:
-    """Return the images with paths relative to the folder that the table is written to."""
-    if "path" not in images.columns or old.resolve() == new.resolve():
-        return images
-    paths = [None if path is None else move_base(path, old, new) for path in images["path"].to_list()]
-    return images.with_columns(pl.Series("path", paths, dtype=pl.String))
