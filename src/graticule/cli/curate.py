@@ -6,7 +6,12 @@ import click
 
 from graticule.cli.lazy_group import lazy_group
 
-COMMANDS: dict[str, tuple[str, str]] = {}
+COMMANDS: dict[str, tuple[str, str]] = {
+    "split": (
+        "graticule.cli.curate_split:split",
+        "Train, validation and test, by region and label; nothing moves later.",
+    ),
+}
 """Sub-command → where it is, and its line in ``graticule curate --help``."""
 
 
@@ -21,7 +26,7 @@ def curate() -> None:
     From photos to a benchmark:
       graticule curate filter images.parquet --use location readable -o filtered.parquet
       graticule curate balance filtered.parquet --low 200 --high 300 -o balanced.parquet
-      graticule curate split balanced.parquet --fractions train=0.85 test=0.15 -o split.parquet
+      graticule curate split balanced.parquet --sizes train=0.85 test=0.15 -o split.parquet
       graticule curate stats split.parquet -o stats/
 
     Inputs may be Parquet, CSV, TSV, JSON or JSON Lines, compressed or not, or any layout that `graticule scan` reads.

@@ -1,0 +1,76 @@
+"""``graticule curate``: what the commands write, print and refuse."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from graticule.cli.main import main
+from graticule.data.store import read_provenance, read_table
+from graticule.data.tables import IMAGES, REJECTS
+
+
+def run(*words):
+    with pytest.raises(SystemExit) as ended:
+        main([str(word) for word in words])
+    return ended.value.code
+
+
+@pytest.fixture
+def images(tmp_path):
+    rng = np.random.default_rng(0)
+    n = 300
+    frame = pl.DataFrame(
+        {
+            "file_name": [f"photos/{number}.jpg" for number in range(n)],
+            "label": rng.choice(["chair", "stove"], n),
+            "region": rng.choice(["Asia", "Africa"], n),
+        }
+    )
+    path = tmp_path / "in" / "images.csv"
+    path.parent.mkdir()
+    frame.write_csv(path)
+    return path
+
+
+def test_split_writes_images_and_rejects_with_paths_that_still_hold(images, tmp_path, capsys):
+    output = tmp_path / "out" / "split.parquet"
+    assert run("curate", "split", images, "--sizes", "test=20", "train=30", "-o", output) == 0
+    kept = read_table(output, IMAGES)
+    rejects = read_table(output.with_name("split.rejects.parquet"), REJECTS)
+    assert kept.height + rejects.height == 300
+    assert kept["path"][0].startswith("../in/photos/")
+    assert rejects["path"][0].startswith("../in/photos/")
+    assert read_provenance(output)["command"] == "curate split"
+    printed = capsys.readouterr().out
+    assert "200 of 300 images kept" in printed
+    assert "100 left out by split" in printed
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--sizes", "train=0.5", "test=0.4"), "add up to 0.9"),
+        (("--method", "exakt"), "Did you mean 'exact'?"),
+        (("--by", "place"), "no column 'place'"),
+        (("-o", "out.csv"), "expected a name that ends in .parquet"),
+        (("--previous", "nothing.parquet"), "nothing.parquet"),
+    ],
+)
+def test_split_refuses_with_one_sentence_and_writes_nothing(images, capsys, monkeypatch, words, says):
+    monkeypatch.chdir(images.parent)
+    assert run("curate", "split", images, *words) == 2
+    errors = capsys.readouterr().err
+    assert says in errors
+    assert "Traceback" not in errors
+    assert not list(images.parent.glob("*.parquet"))
+
+
+def test_an_empty_table_and_an_unknown_command_are_refused(tmp_path, capsys):
+    empty = tmp_path / "empty.csv"
+    empty.write_text("image_id,label\n")
+    assert run("curate", "split", empty, "-o", tmp_path / "o.parquet") == 2
+    assert "no image in it" in capsys.readouterr().err
+    assert run("curate", "splitt", empty) == 2
+    assert "Did you mean 'split'" in capsys.readouterr().err
