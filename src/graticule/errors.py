@@ -9,6 +9,7 @@ The tree (each also inherits the closest built-in, so that ``except ValueError``
     ├── ImageError         (ValueError)    an image that cannot be decoded safely
     ├── GeoError           (ValueError)    a place, a country or a region scheme
     ├── ModelError         (RuntimeError)  a model, its weights or its label space
+    ├── TrainingError      (ArithmeticError) a training whose numbers are no longer finite
     └── MissingExtraError  (ImportError)   an optional package that is not installed
 
 A message has four parts: what was given, what is expected, where, and what to do. The command line prints the message
@@ -49,6 +50,10 @@ class GeoError(GraticuleError, ValueError):
 
 class ModelError(GraticuleError, RuntimeError):
     """A model, its weights or its label space that cannot be used."""
+
+
+class TrainingError(GraticuleError, ArithmeticError):
+    """A training whose losses or weights are no longer finite."""
 
 
 class MissingExtraError(GraticuleError, ImportError):

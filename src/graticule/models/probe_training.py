@@ -46,7 +46,7 @@ class TrainingImages:
 
 
 def pick_training_images(
-    features: pl.DataFrame, images: pl.DataFrame, *, train: str, group: str | None
+    features: pl.DataFrame, images: pl.DataFrame, *, train: str, group: str | None, where: str = "--train"
 ) -> TrainingImages:
     """Return the training images.
 
@@ -60,6 +60,8 @@ def pick_training_images(
         A query (`graticule.data.query`).
     group
         A column; images that share a value stay in one fold, and an image without a value is on its own.
+    where
+        The option that holds the query, for messages.
 
     Raises
     ------
@@ -75,21 +77,21 @@ def pick_training_images(
         )
     if group is not None and group not in images.columns:
         raise unknown_choice("column", group, images.columns, where="--group")
-    picked = select_rows(images, train, where="--train")
+    picked = select_rows(images, train, where=where)
     if picked.is_empty():
         raise ConfigError(
-            f"--train: no image of {images.height} matches {train!r}; expected some to train on. "
-            f"{describe_no_match(images, train, where='--train') or 'Each value exists, and no image has them all.'}"
+            f"{where}: no image of {images.height} matches {train!r}; expected some to train on. "
+            f"{describe_no_match(images, train, where=where) or 'Each value exists, and no image has them all.'}"
         )
     labelled = picked.drop_nulls("label")
     rows = features.select("image_id").with_row_index("position")
     found = labelled.join(rows, on="image_id", how="inner", maintain_order="left").sort("image_id")
     if found.is_empty():
-        _refuse_unmatched(features, labelled, train=train, n_picked=picked.height)
+        _refuse_unmatched(features, labelled, train=train, n_picked=picked.height, where=where)
     labels, targets = np.unique(found["label"].cast(pl.String).to_numpy().astype(str), return_inverse=True)
     if len(labels) < 2:
         raise TableError(
-            f"--train: all {found.height} images that match {train!r} have the label {str(labels[0])!r}; expected at "
+            f"{where}: all {found.height} images that match {train!r} have the label {str(labels[0])!r}; expected at "
             "least two labels to tell apart. Train on more images."
         )
     return TrainingImages(
@@ -137,10 +139,10 @@ def _number_groups(found: pl.DataFrame, group: str | None) -> Int[np.ndarray, " 
     return ranks.zip_with(ranks.is_not_null(), own).to_numpy()
 
 
-def _refuse_unmatched(features: pl.DataFrame, labelled: pl.DataFrame, *, train: str, n_picked: int) -> None:
+def _refuse_unmatched(features: pl.DataFrame, labelled: pl.DataFrame, *, train: str, n_picked: int, where: str) -> None:
     if labelled.is_empty():
         raise TableError(
-            f"--train: none of the {n_picked} images that match {train!r} has a label; expected labels to train on. "
+            f"{where}: none of the {n_picked} images that match {train!r} has a label; expected labels to train on. "
             "Fill the column 'label', or pick other images."
         )
     raise TableError(
