@@ -7,6 +7,10 @@ import click
 from graticule.cli.lazy_group import lazy_group
 
 COMMANDS: dict[str, tuple[str, str]] = {
+    "balance": (
+        "graticule.cli.curate_balance:balance",
+        "As many images of each label in every region; or a mix of two sources.",
+    ),
     "split": (
         "graticule.cli.curate_split:split",
         "Train, validation and test, by region and label; nothing moves later.",
