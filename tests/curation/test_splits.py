@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graticule.curation.balance import BalanceConfig, balance_images
 from graticule.curation.hashing import hash_names
 from graticule.curation.split_sizes import SplitSizes, cut_total, make_sizes, spread_evenly
 from graticule.curation.splits import SplitConfig, split_images
@@ -148,6 +149,11 @@ def test_counts_without_a_rest_leave_images_out_with_a_reason():
     assert set(selection.rejects["step"]) == {"split"}
 
 
+def test_a_split_of_a_balanced_subset_is_as_large_as_any():
+    balanced = balance_images(make_images(20_000), config=BalanceConfig(low=100, high=100)).kept
+    assert 0.1 < (split_images(balanced).kept["split"] == "test").mean() < 0.2
+
+
 def test_another_seed_draws_other_images_of_the_same_number():
     images = make_images(500)
     first, second = (split_images(images, config=exact(seed=seed)).kept for seed in (0, 1))
@@ -220,4 +226,4 @@ def test_an_unknown_column_method_or_split_is_an_error():
 
 
 def test_hashes_are_the_same_everywhere():
-    assert hash_names(["a", "é"], seed=3).tolist() == [7753546738343611666, 13574898190052620038]
+    assert hash_names(["a", "é"], purpose="split", seed=3).tolist() == [904471309824795763, 10257235293104408139]

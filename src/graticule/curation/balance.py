@@ -97,9 +97,9 @@ def count_cells(rows: pl.DataFrame) -> pl.DataFrame:
     return everything.join(counts, on=["region", "label"], how="left").with_columns(pl.col("n").fill_null(0))
 
 
-def rank_in_cells(rows: pl.DataFrame, names: pl.Series, *, seed: int) -> pl.DataFrame:
+def rank_in_cells(rows: pl.DataFrame, names: pl.Series, *, purpose: str, seed: int) -> pl.DataFrame:
     """Return the rows with ``rank``: each row's place, from 0, among those of its region and label, by a hash."""
-    number = hash_names(names.cast(pl.String).fill_null("").to_list(), seed=seed)
+    number = hash_names(names.cast(pl.String).fill_null("").to_list(), purpose=purpose, seed=seed)
     return rows.with_columns(pl.Series("__number", number.astype(np.uint64))).with_columns(
         (pl.col("__number").rank("ordinal").over("region", "label") - 1).alias("rank")
     ).drop("__number")  # fmt: skip
@@ -108,7 +108,7 @@ def rank_in_cells(rows: pl.DataFrame, names: pl.Series, *, seed: int) -> pl.Data
 def _find(
     images: pl.DataFrame, rows: pl.DataFrame, least: pl.DataFrame, *, most: int, config: BalanceConfig
 ) -> pl.DataFrame:
-    ranked = rank_in_cells(rows, images[config.key], seed=config.seed).join(
+    ranked = rank_in_cells(rows, images[config.key], purpose=STEP, seed=config.seed).join(
         least.rename({"region": "thin"}), on="label", how="left", maintain_order="left"
     )
     cut = pl.format("'{}' has more images in {} than the {} that are drawn", "label", "region", pl.lit(most))

@@ -11,8 +11,18 @@ from jaxtyping import UInt64
 DIGEST_BYTES = 8
 
 
-def hash_names(names: Iterable[str], *, seed: int) -> UInt64[np.ndarray, " n"]:
+def hash_names(names: Iterable[str], *, purpose: str, seed: int) -> UInt64[np.ndarray, " n"]:
     """Return a number from 0 to 2⁶⁴ - 1 for each name, evenly spread.
+
+    Parameters
+    ----------
+    names
+        What is drawn.
+    purpose
+        What it is drawn for. The numbers for two purposes have nothing to do with each other: a test set drawn from a
+        balanced subset would otherwise be empty, for both would want the smallest numbers.
+    seed
+        Another seed gives other numbers.
 
     Notes
     -----
@@ -21,10 +31,10 @@ def hash_names(names: Iterable[str], *, seed: int) -> UInt64[np.ndarray, " n"]:
 
     Examples
     --------
-    >>> hash_names(["a.jpg"], seed=0) == hash_names(["b.jpg", "a.jpg"], seed=0)[1:]
+    >>> hash_names(["a"], purpose="split", seed=0) == hash_names(["b", "a"], purpose="split", seed=0)[1:]
     array([ True])
     """
-    key = str(seed).encode("ascii")
+    key = f"{purpose} {seed}".encode()
     digests = b"".join(
         blake2b(name.encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES, key=key).digest() for name in names
     )

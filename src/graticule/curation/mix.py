@@ -68,7 +68,7 @@ def mix_images(first: pl.DataFrame, second: pl.DataFrame, *, config: MixConfig |
             "label": everything["label"].cast(pl.String),
         }
     ).with_row_index("row")
-    ranked = rank_in_cells(rows, everything["image_id"], seed=settings.seed).join(
+    ranked = rank_in_cells(rows, everything["image_id"], purpose=STEP, seed=settings.seed).join(
         plan, on="label", how="left", maintain_order="left"
     )
     taken = pl.when(pl.col("region") == "1").then("n_first").otherwise("n_second")

@@ -63,7 +63,7 @@ def hash_groups(
     An image alone has that of its ``key``. With one column a group has that of the column's value, so that images that
     join it later get the same; a group of several columns or of places has the smallest number among its images.
     """
-    own = hash_names(images[key].cast(pl.String).fill_null("").to_list(), seed=seed)
+    own = hash_names(images[key].cast(pl.String).fill_null("").to_list(), purpose="split", seed=seed)
     n_groups = int(groups.max(initial=-1)) + 1
     if n_groups == images.height:
         base = own
@@ -74,7 +74,9 @@ def hash_groups(
     if len(columns) != 1:
         return base
     values = images[columns[0]].cast(pl.String)
-    named = hash_names([f"{columns[0]}={value}" for value in values.fill_null("").to_list()], seed=seed)
+    named = hash_names(
+        [f"{columns[0]}={value}" for value in values.fill_null("").to_list()], purpose="split", seed=seed
+    )
     return np.where(values.is_not_null().to_numpy(), named, own)
 
 
