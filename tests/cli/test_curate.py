@@ -74,3 +74,35 @@ def test_an_empty_table_and_an_unknown_command_are_refused(tmp_path, capsys):
     assert "no image in it" in capsys.readouterr().err
     assert run("curate", "splitt", empty) == 2
     assert "Did you mean 'split'" in capsys.readouterr().err
+
+
+def test_balance_draws_and_refuses_what_contradicts_itself(images, tmp_path, capsys):
+    output = tmp_path / "balanced.parquet"
+    assert run("curate", "balance", images, "--equal", "40", "-o", output) == 0
+    cells = read_table(output, IMAGES).group_by("region", "label").len()
+    assert set(cells["len"]) == {40}
+    assert run("curate", "balance", images, "--equal", "40", "--low", "3", "-o", output) == 2
+    assert run("curate", "balance", images, "--equal", "forty", "-o", output) == 2
+    assert run("curate", "balance", images, "--share", "0.3", "-o", output) == 2
+    assert run("curate", "balance", images, "--mix", images, "--low", "3", "-o", output) == 2
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_mix_keeps_the_paths_of_both_tables(images, tmp_path):
+    other = tmp_path / "other" / "more.csv"
+    other.parent.mkdir()
+    frame = pl.read_csv(images).with_columns(pl.col("file_name").str.replace("photos", "pictures"))
+    frame.write_csv(other)
+    output = tmp_path / "mixed.parquet"
+    assert run("curate", "balance", images, "--mix", other, "--share", "0.5", "-o", output) == 0
+    folders = {path.rsplit("/", 1)[0] for path in read_table(output, IMAGES)["path"]}
+    assert folders == {"in/photos", "other/pictures"}
+
+
+def test_universal_writes_images_and_labels(images, tmp_path):
+    output = tmp_path / "universal.parquet"
+    words = ("--source", "Asia", "--target", "Africa", "--top", "2", "-o", output)
+    assert run("curate", "universal", images, *words) == 0
+    assert set(read_table(output, IMAGES)["label_index"]) == {0, 1}
+    assert pl.read_csv(tmp_path / "universal.labels.csv")["kind"].to_list() == ["shared", "shared"]
+    assert run("curate", "universal", images, "--source", "Asia", "--target", "Mars") == 2

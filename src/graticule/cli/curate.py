@@ -15,6 +15,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "graticule.cli.curate_split:split",
         "Train, validation and test, by region and label; nothing moves later.",
     ),
+    "universal": (
+        "graticule.cli.curate_universal:universal",
+        "Labels that two regions share, and each one's own.",
+    ),
 }
 """Sub-command → where it is, and its line in ``graticule curate --help``."""
 
