@@ -20,7 +20,16 @@ from graticule.errors import ConfigError, FileError
 
 STATE_FILE = "state.json"
 N_KEPT = 2
-MODEL, OPTIMIZER, GENERATOR = "model.", "optimizer.", "generator."
+MODEL, OPTIMIZER, GENERATOR, BEST = "model.", "optimizer.", "generator.", "best."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Best:
+    """The weights with the best score so far."""
+
+    step: int
+    score: float
+    model: Mapping[str, Tensor]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -39,6 +48,8 @@ class Checkpoint:
         States of the random generators, by device.
     history
         Losses and scores so far, a dict a row.
+    best
+        The weights that a selection likes best so far; None where nothing is selected.
     """
 
     step: int
@@ -46,6 +57,7 @@ class Checkpoint:
     optimizer: Mapping[str, Tensor]
     generators: Mapping[str, Tensor]
     history: tuple[Mapping[str, Any], ...]
+    best: Best | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +82,9 @@ class CheckpointFolder:
         tensors = {MODEL + name: value for name, value in checkpoint.model.items()}
         tensors |= {OPTIMIZER + name: value for name, value in checkpoint.optimizer.items()}
         tensors |= {GENERATOR + name: value for name, value in checkpoint.generators.items()}
+        best = checkpoint.best
+        if best is not None:
+            tensors |= {BEST + name: value for name, value in best.model.items()}
         plain = {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}
         place = self.folder / f"step-{checkpoint.step:08d}.safetensors"
         with replace_atomically(place) as temporary:
@@ -78,6 +93,7 @@ class CheckpointFolder:
             "step": checkpoint.step,
             "tensors": place.name,
             "identity": dict(self.identity),
+            "best": {"step": best.step, "score": best.score} if best else None,
             "history": [dict(row) for row in checkpoint.history],
         }
         write_text(json.dumps(state, indent=1), self.folder / STATE_FILE)
@@ -103,12 +119,14 @@ class CheckpointFolder:
             identity = dict(state["identity"])
             self._check(identity)
             tensors = _read_tensors(self.folder / state["tensors"])
+            best = state["best"]
             return Checkpoint(
                 step=int(state["step"]),
                 model=_pick(tensors, MODEL),
                 optimizer=_pick(tensors, OPTIMIZER),
                 generators=_pick(tensors, GENERATOR),
                 history=tuple(state["history"]),
+                best=Best(**best, model=_pick(tensors, BEST)) if best else None,
             )
         except (ValueError, KeyError, TypeError, OSError) as error:
             if isinstance(error, ConfigError | FileError):

@@ -17,10 +17,11 @@ from torch import Tensor
 
 from graticule.adaptation.algorithm import Algorithm, Batch
 from graticule.adaptation.batches import BatchSource
-from graticule.adaptation.checkpoint import Checkpoint, CheckpointFolder, is_finite
+from graticule.adaptation.checkpoint import Best, Checkpoint, CheckpointFolder, is_finite
 from graticule.adaptation.optimizers import Mover, Optimizers, make_optimizers
 from graticule.adaptation.sampling import mix_seed
 from graticule.adaptation.schedule import Moment
+from graticule.adaptation.selection import is_better
 from graticule.adaptation.trainer_config import TrainerConfig
 from graticule.errors import TrainingError
 from graticule.progress import track
@@ -42,10 +43,13 @@ class Training:
         The trained algorithm, in evaluation mode.
     history
         Losses every 50 steps, and what was inspected at checkpoints; a dict a row, with ``step``.
+    reported_step
+        Step of the weights that ``algorithm`` has.
     """
 
     algorithm: Algorithm
     history: tuple[Mapping[str, Any], ...]
+    reported_step: int
 
 
 def train(
@@ -56,6 +60,7 @@ def train(
     seed: int,
     checkpoints: CheckpointFolder | None = None,
     inspect: Inspect | None = None,
+    select: str | None = None,
     label: str = "adapt",
     shown: bool = False,
 ) -> Training:
@@ -75,6 +80,8 @@ def train(
         Where checkpoints go, and where a killed run goes on from; None keeps none.
     inspect
         Looks at the algorithm at each checkpoint and after the last step; its numbers go into the history.
+    select
+        Which of the numbers of ``inspect`` picks the checkpoint that is returned, the highest; None takes the last.
     label, shown
         Of the progress bar.
 
@@ -94,6 +101,7 @@ def train(
             config=settings,
             checkpoints=checkpoints,
             inspect=inspect,
+            select=select,
             history=[],
         )
         done = run.resume()
@@ -103,7 +111,7 @@ def train(
         )
         for step in steps:
             run.take(step, batches.draw(step))
-        return Training(algorithm=algorithm.eval(), history=tuple(run.history))
+        return run.finish()
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -113,7 +121,9 @@ class _Run:
     config: TrainerConfig
     checkpoints: CheckpointFolder | None
     inspect: Inspect | None
+    select: str | None
     history: list[Mapping[str, Any]]
+    best: Best | None = None
 
     def resume(self) -> int:
         """Go on from the latest checkpoint, if there is one; return the steps done."""
@@ -123,6 +133,7 @@ class _Run:
         self.algorithm.load_state_dict(dict(found.model))
         self.optimizers.load_state(dict(found.optimizer))
         self.history = list(found.history)
+        self.best = found.best
         _set_generators(found.generators)
         return found.step
 
@@ -180,6 +191,7 @@ class _Run:
                 seen = self.inspect(self.algorithm)
             self.algorithm.train()
             self.history.append({"step": done, **seen})
+            self._remember(done, seen, model)
         if self.checkpoints is not None:
             self.checkpoints.write(
                 Checkpoint(
@@ -188,8 +200,24 @@ class _Run:
                     optimizer=self.optimizers.read_state(),
                     generators=_read_generators(),
                     history=tuple(self.history),
+                    best=self.best,
                 )
             )
+
+    def _remember(self, done: int, seen: Mapping[str, float], model: Mapping[str, Tensor]) -> None:
+        """Keep a copy of the weights if they are the best so far."""
+        if self.select is None or not is_better(seen[self.select], self.best.score if self.best else None):
+            return
+        copies = {name: value.detach().clone() for name, value in model.items()}
+        self.best = Best(step=done, score=seen[self.select], model=copies)
+
+    def finish(self) -> Training:
+        """Return the run, with the weights that are reported."""
+        step = self.config.n_steps
+        if self.best is not None:
+            self.algorithm.load_state_dict(dict(self.best.model))
+            step = self.best.step
+        return Training(algorithm=self.algorithm.eval(), history=tuple(self.history), reported_step=step)
 
     def _stop(self, terms: Mapping[str, Tensor], mover: Mover, step: int) -> None:
         broken = [name for name, value in terms.items() if not math.isfinite(value.item())] or ["sum"]

@@ -1,0 +1,42 @@
+"""What a trained algorithm says of many images, in blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float
+
+from graticule.adaptation.algorithm import Algorithm, Outputs
+
+BLOCK_ROWS = 4096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Inferred:
+    """Features, logits, unknown scores and single heads' logits, as arrays."""
+
+    features: Float[np.ndarray, "n d"]
+    logits: Float[np.ndarray, "n k"]
+    unknown_scores: Float[np.ndarray, " n"]
+    members: Mapping[str, Float[np.ndarray, "n k"]]
+
+
+def infer(algorithm: Algorithm, vectors: Float[np.ndarray, "n d"]) -> Inferred:
+    """Return what an algorithm in evaluation mode says of vectors, shape ``(n, d)``."""
+    device = next(algorithm.parameters()).device
+    blocks: list[Outputs] = []
+    with torch.inference_mode():
+        for start in range(0, len(vectors), BLOCK_ROWS):
+            inputs = torch.from_numpy(np.ascontiguousarray(vectors[start : start + BLOCK_ROWS])).to(device)
+            blocks.append(algorithm.predict(inputs))
+    return Inferred(
+        features=np.concatenate([block.features.cpu().numpy() for block in blocks]),
+        logits=np.concatenate([block.logits.cpu().numpy() for block in blocks]),
+        unknown_scores=np.concatenate([block.unknown_scores.cpu().numpy() for block in blocks]),
+        members={
+            name: np.concatenate([block.members[name].cpu().numpy() for block in blocks]) for name in blocks[0].members
+        },
+    )
