@@ -106,3 +106,39 @@ def test_universal_writes_images_and_labels(images, tmp_path):
     assert set(read_table(output, IMAGES)["label_index"]) == {0, 1}
     assert pl.read_csv(tmp_path / "universal.labels.csv")["kind"].to_list() == ["shared", "shared"]
     assert run("curate", "universal", images, "--source", "Asia", "--target", "Mars") == 2
+
+
+def test_filter_keeps_and_rejects_by_tags_in_any_script(tmp_path, capsys):
+    images = tmp_path / "images.jsonl"
+    images.write_text(
+        '{"image_id": "a", "tags": ["улица", "x"]}\n{"image_id": "b", "tags": ["улица", "跑道"]}\n'
+        '{"image_id": "c", "tags": []}\n',
+        encoding="utf-8",
+    )
+    names = tmp_path / "names.csv"
+    names.write_text("label,ru,zh\nstreet,улица,街道\ntrack,беговая дорожка,跑道\n", encoding="utf-8")
+    output = tmp_path / "filtered.parquet"
+    assert run("curate", "filter", images, "--use", "one_label", "--concepts", names, "-o", output) == 0
+    assert read_table(output, IMAGES).select("image_id", "label").rows() == [("a", "street")]
+    rejects = read_table(tmp_path / "filtered.rejects.parquet", REJECTS)
+    assert rejects["reason"].to_list() == ["its tags name 2 labels: street, track", "its tags name no label"]
+    assert "1 of 3 images kept" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ((), "no filter was named"),
+        (("--use", "blured"), "Did you mean 'blurred'?"),
+        (("--use", "resolution", "--min-size", "640"), "expected WIDTHxHEIGHT"),
+        (("--use", "blurred", "--max-blur", "3"), "expected a share"),
+        (("--use", "one_label"), "--concepts FILE"),
+        (("--use", "location"), "'latitude', 'longitude'"),
+    ],
+)
+def test_filter_refuses_with_one_sentence(images, capsys, words, says):
+    assert run("curate", "filter", images, *words, "-o", images.parent / "o.parquet") == 2
+    errors = capsys.readouterr().err
+    assert says in errors
+    assert "Traceback" not in errors
+    assert not list(images.parent.glob("o.*"))

@@ -206,6 +206,14 @@ def test_sizes_that_make_no_sense_are_refused(given, says):
         make_sizes(given)
 
 
+def test_usual_names_of_splits_are_taken_and_a_split_that_is_named_twice_is_refused():
+    assert sizes("Train=0.5", "val=rest").names == ("train", "validation")
+    with pytest.raises(ConfigError, match="'validation' is given twice"):
+        sizes("val=0.5", "dev=rest")
+    with pytest.raises(ConfigError, match="expected NAME=SIZE"):
+        sizes("train", "val=0.5")
+
+
 def test_too_thin_cells_are_named():
     with pytest.raises(TableError, match="Africa × hat"):
         split_images(make_images(60), config=SplitConfig(sizes=sizes("test=50", "train=rest")))

@@ -7,6 +7,10 @@ import click
 from graticule.cli.lazy_group import lazy_group
 
 COMMANDS: dict[str, tuple[str, str]] = {
+    "filter": (
+        "graticule.cli.curate_filter:filter_command",
+        "Images that can be read, are large enough, have a place and one label …",
+    ),
     "balance": (
         "graticule.cli.curate_balance:balance",
         "As many images of each label in every region; or a mix of two sources.",

@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 from jaxtyping import Int64
 
+from graticule.data.readers.columns import SPLITS
 from graticule.errors import ConfigError
 
 REST = "rest"
@@ -35,6 +36,8 @@ class SplitSizes:
     def parse(cls, words: Sequence[str]) -> SplitSizes:
         """Return the sizes that words such as ``train=0.85`` or ``test=20`` and ``train=rest`` name.
 
+        Other usual names of the splits are taken as tables are read: ``val`` is ``validation``.
+
         Raises
         ------
         ConfigError
@@ -50,9 +53,11 @@ class SplitSizes:
             name, equals, size = word.partition("=")
             if not equals or not name.strip() or not size.strip():
                 raise ConfigError(f"--sizes: {word!r}, expected NAME=SIZE, as in train=0.85 test=0.15 or test=20.")
-            if name.strip() in given:
-                raise ConfigError(f"--sizes: '{name.strip()}' is given twice, expected each split once.")
-            given[name.strip()] = size.strip()
+            split = name.strip().lower()
+            split = SPLITS.get(split, split)
+            if split in given:
+                raise ConfigError(f"--sizes: '{split}' is given twice, expected each split once.")
+            given[split] = size.strip()
         return make_sizes(given)
 
 

@@ -1,0 +1,1 @@
+"""Which labels look different around the world, and what they are called there."""
