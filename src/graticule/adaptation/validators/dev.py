@@ -7,7 +7,7 @@ from jaxtyping import Float
 
 from graticule.adaptation.validators.seen import Seen, find_probabilities
 
-RIDGE = 1e-2
+RIDGE = 1e-3
 """Penalty of the classifier that tells source from target, per image."""
 N_NEWTON = 12
 TINY = 1e-6
