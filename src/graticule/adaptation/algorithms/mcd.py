@@ -11,6 +11,7 @@ from torch.nn import functional
 
 from graticule.adaptation.algorithm import (
     BATCH_STATISTICS,
+    JOINT,
     SEPARATE,
     Algorithm,
     Batch,
@@ -42,7 +43,7 @@ class McdConfig:
     """Width of the heads' hidden layers."""
     dropout: float = 0.5
     """Dropout before the heads' layers."""
-    batch_statistics: str = SEPARATE
+    batch_statistics: str = JOINT
     """Whether source and target are normalised as one batch (``joint``) or as two (``separate``)."""
 
     def __post_init__(self) -> None:
@@ -57,7 +58,8 @@ class Mcd(Algorithm):
     Notes
     -----
     The third phase is repeated four times, the paper's best choice. The prediction is the mean of both heads'
-    probabilities; each head's own is given too.
+    probabilities; each head's own is given too. The authors' code normalises source and target as two batches
+    (``batch_statistics="separate"``); one batch is a fifth faster.
 
     References
     ----------
@@ -106,17 +108,24 @@ class Mcd(Algorithm):
             return {"discrepancy": weight * find_discrepancy(self.first(target), self.second(target))}
         is_heads_only = phase == "disagree"
         with torch.set_grad_enabled(torch.is_grad_enabled() and not is_heads_only):
-            source, target = self.find_both(batch)
+            both = self.find_both_at_once(batch)
+        one, two = (self._apply(head, both, n_source=len(batch.source)) for head in (self.first, self.second))
+        n = len(batch.source)
         losses = {
-            "first": functional.cross_entropy(self.first(source), batch.source_labels),
-            "second": functional.cross_entropy(self.second(source), batch.source_labels),
+            "first": functional.cross_entropy(one[:n], batch.source_labels),
+            "second": functional.cross_entropy(two[:n], batch.source_labels),
         }
-        if self.config.balance or is_heads_only:
-            one, two = self.first(target), self.second(target)
-            losses["balance"] = self.config.balance * (find_imbalance(one) + find_imbalance(two))
-            if is_heads_only:
-                losses["disagreement"] = -weight * find_discrepancy(one, two)
+        if self.config.balance:
+            losses["balance"] = self.config.balance * (find_imbalance(one[n:]) + find_imbalance(two[n:]))
+        if is_heads_only:
+            losses["disagreement"] = -weight * find_discrepancy(one[n:], two[n:])
         return losses
+
+    def _apply(self, head: nn.Module, both: Tensor, *, n_source: int) -> Tensor:
+        """Return a head's logits; its batch normalisation sees one batch or two, as the generator's does."""
+        if self.config.batch_statistics == SEPARATE:
+            return torch.cat([head(both[:n_source]), head(both[n_source:])])
+        return head(both)
 
     def predict(self, inputs: Tensor) -> Outputs:
         """Return the ensemble's prediction and each head's."""
