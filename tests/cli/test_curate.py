@@ -142,3 +142,64 @@ def test_filter_refuses_with_one_sentence(images, capsys, words, says):
     assert says in errors
     assert "Traceback" not in errors
     assert not list(images.parent.glob("o.*"))
+
+
+@pytest.fixture
+def features(images, tmp_path):
+    names = pl.read_csv(images)
+    rng = np.random.default_rng(1)
+    vectors = rng.normal(size=(names.height, 6)).astype(np.float32)
+    vectors[:, 0] += 6 * ((names["label"] == "stove") & (names["region"] == "Asia")).to_numpy()
+    values = pl.Series("features", vectors, dtype=pl.Array(pl.Float32, 6))
+    path = tmp_path / "features.parquet"
+    names.select(pl.col("file_name").alias("image_id")).with_columns(values).write_parquet(path)
+    return path
+
+
+def test_concepts_keeps_labels_that_differ_and_ranks_all(images, features, tmp_path, capsys):
+    output = tmp_path / "concepts.parquet"
+    words = ("--features", features, "--heuristic", "region_svm", "cluster_gini", "--rarest", "0", "--accuracy", "0.8")
+    assert run("curate", "concepts", images, *words, "-o", output) == 0
+    assert set(read_table(output, IMAGES)["label"]) == {"stove"}
+    rejects = read_table(tmp_path / "concepts.rejects.parquet", REJECTS)
+    assert set(rejects["label"]) == {"chair"}
+    assert pl.read_csv(tmp_path / "concepts.concepts.csv")["label"].to_list() == ["stove", "chair"]
+    assert "1 of 2 labels are kept" in capsys.readouterr().out
+
+
+def test_concepts_prunes_by_hand_without_features(images, tmp_path):
+    (tmp_path / "drop.csv").write_text("label\nstove\n")
+    (tmp_path / "merge.csv").write_text("label,into\nchair,seat\n")
+    output = tmp_path / "pruned.parquet"
+    words = ("--drop", tmp_path / "drop.csv", "--merge", tmp_path / "merge.csv", "-o", output)
+    assert run("curate", "concepts", images, *words) == 0
+    assert set(read_table(output, IMAGES)["label"]) == {"seat"}
+
+
+def test_concepts_names_images_by_tags_and_counts_each_name(tmp_path):
+    images = tmp_path / "images.jsonl"
+    images.write_text('{"image_id": "a", "tags": ["УЛИЦА"]}\n{"image_id": "b", "tags": ["x"]}\n', encoding="utf-8")
+    (tmp_path / "names.csv").write_text("label,ru\nstreet,улица\n", encoding="utf-8")
+    output = tmp_path / "named.parquet"
+    assert run("curate", "concepts", images, "--names", tmp_path / "names.csv", "-o", output) == 0
+    assert read_table(output, IMAGES)["label"].to_list() == ["street", None]
+    counts = pl.read_csv(tmp_path / "named.names.csv")
+    assert counts.filter(language="ru")["n_images"].to_list() == [1]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ((), "nothing to do"),
+        (("--features", "none.parquet"), "none.parquet: no such file"),
+        (("--names", "IMAGES"), "no column 'tags'"),
+        (("--drop", "none.csv"), "none.csv"),
+    ],
+)
+def test_concepts_refuses_with_one_sentence(images, capsys, words, says):
+    given = [images if word == "IMAGES" else word for word in words]
+    assert run("curate", "concepts", images, *given, "-o", images.parent / "o.parquet") == 2
+    errors = capsys.readouterr().err
+    assert says in errors
+    assert "Traceback" not in errors
+    assert not list(images.parent.glob("o.*"))

@@ -7,6 +7,10 @@ import click
 from graticule.cli.lazy_group import lazy_group
 
 COMMANDS: dict[str, tuple[str, str]] = {
+    "concepts": (
+        "graticule.cli.curate_concepts:concepts",
+        "Labels that look different around the world; labels from tags in any script.",
+    ),
     "filter": (
         "graticule.cli.curate_filter:filter_command",
         "Images that can be read, are large enough, have a place and one label …",
