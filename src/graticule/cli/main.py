@@ -20,6 +20,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "predict": ("graticule.cli.predict:predict", "Images and a model → scores for each label."),
     "probe": ("graticule.cli.probe:probe", "Features and a training query → predictions of a linear probe."),
     "adapt": ("graticule.cli.adapt:adapt", "Features of a source and a target → predictions adapted to the target."),
+    "benchmark": ("graticule.cli.benchmark:benchmark", "Many adaptations: data sets × algorithms × seeds → tables."),
     "annotate": ("graticule.cli.annotate:annotate", "Predictions → questions for people; their answers → labels."),
     "audit": ("graticule.cli.audit:audit", "Images and predictions → where the model fails, as a page and tables."),
     "demo": ("graticule.cli.demo:demo", "The main job, step by step, on real photos that can be had here."),

@@ -40,8 +40,8 @@ class Mcc(Algorithm):
 
     Notes
     -----
-    New layers learn at 0.01, the rate of source only and of GeoNet's section 4.2, so that a gain is not the rate's; public
-    recipes for MCC go down to 0.005.
+    New layers learn at 0.01, the rate of source only and of GeoNet's section 4.2, so that a gain is not the rate's;
+    public recipes for MCC go down to 0.005.
 
     References
     ----------

@@ -109,7 +109,7 @@ class Mcd(Algorithm):
         is_heads_only = phase == "disagree"
         with torch.set_grad_enabled(torch.is_grad_enabled() and not is_heads_only):
             both = self.find_both_at_once(batch)
-        one, two = (self._apply(head, both, n_source=len(batch.source)) for head in (self.first, self.second))
+        one, two = (self.find_logits(head, both, n_source=len(batch.source)) for head in (self.first, self.second))
         n = len(batch.source)
         losses = {
             "first": functional.cross_entropy(one[:n], batch.source_labels),
@@ -121,7 +121,7 @@ class Mcd(Algorithm):
             losses["disagreement"] = -weight * find_discrepancy(one[n:], two[n:])
         return losses
 
-    def _apply(self, head: nn.Module, both: Tensor, *, n_source: int) -> Tensor:
+    def find_logits(self, head: nn.Module, both: Tensor, *, n_source: int) -> Tensor:
         """Return a head's logits; its batch normalisation sees one batch or two, as the generator's does."""
         if self.config.batch_statistics == SEPARATE:
             return torch.cat([head(both[:n_source]), head(both[n_source:])])
