@@ -43,8 +43,8 @@ class CdanConfig:
     """Width of the randomised map that replaces the outer product where that has more than 4,096 products."""
     alpha: float = 10.0
     """Steepness of the reversal's ramp."""
-    ramp_steps: int = 0
-    """Steps over which the ramp runs; 0 takes the whole run."""
+    ramp_steps: int = 10_000
+    """Steps over which the ramp runs, as in the authors' code; 0 takes the whole run."""
     batch_statistics: str = JOINT
     """Whether source and target are normalised as one batch (``joint``) or as two (``separate``)."""
 

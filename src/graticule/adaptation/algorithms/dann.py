@@ -29,8 +29,8 @@ class DannConfig:
     """Dropout in the discriminator; 0 has batch normalisation there instead."""
     alpha: float = 10.0
     """Steepness of the reversal's ramp (paper, section 5.2.2)."""
-    ramp_steps: int = 0
-    """Steps over which the ramp runs; 0 takes the whole run, as the paper does."""
+    ramp_steps: int = 10_000
+    """Steps over which the ramp runs, as in CDAN's recipe; 0 takes the whole run, as this paper does."""
     batch_statistics: str = JOINT
     """Whether source and target are normalised as one batch (``joint``) or as two (``separate``)."""
 
@@ -47,8 +47,10 @@ class Dann(Algorithm):
 
     Notes
     -----
-    The reversal's strength rises over the whole run, as in the paper; public libraries let it rise over 1,000 or 10,000
-    steps whatever the run's length (``alpha=1``, ``ramp_steps=1000``).
+    The reversal's strength rises over 10,000 steps whatever the run's length, as in CDAN's recipe and in public
+    libraries (which write the same curve as ``alpha=1`` over 1,000 steps): a run of 1,000 steps ends at 0.46. The paper
+    lets it rise over the run (``ramp_steps=0``), so that a short run meets a strong adversary before its head has
+    learned.
 
     References
     ----------
