@@ -15,7 +15,7 @@ from graticule.adaptation.adapt_metrics import Scored, measure_run
 from graticule.adaptation.algorithm import Algorithm
 from graticule.adaptation.algorithms import ALGORITHMS
 from graticule.adaptation.cross_fit import Part, split_work
-from graticule.adaptation.inference import Inferred, infer
+from graticule.adaptation.inference import Inferred
 from graticule.adaptation.problem import Picked, Problem, Queries, make_problem
 from graticule.adaptation.selection import ORACLE
 from graticule.adaptation.trainer import Training
@@ -90,10 +90,48 @@ def adapt_features(
     """
     settings = config or AdaptConfig()
     problem = make_problem(features, images, queries=queries, allow_unknown=settings.is_universal, scale=settings.scale)
+    return adapt_problem(
+        problem,
+        queries=queries,
+        config=settings,
+        seed=seed,
+        checkpoints=checkpoints,
+        inputs_info={"features": dict(features_info or {})},
+        shown=shown,
+    )
+
+
+def adapt_problem(
+    problem: Problem,
+    *,
+    queries: Queries,
+    config: AdaptConfig,
+    seed: int,
+    checkpoints: Path | None,
+    inputs_info: Mapping[str, Any],
+    shown: bool,
+) -> AdaptResult:
+    """Return what an algorithm that is adapted to a problem's target predicts there.
+
+    Parameters
+    ----------
+    problem
+        Features or photos, and which of them are what.
+    inputs_info
+        What is known of them; goes into the predictions' info.
+    queries, config, seed, checkpoints, shown
+        As of `adapt_features`.
+
+    Raises
+    ------
+    ConfigError, TrainingError
+        As of `adapt_features`.
+    """
+    settings = config
     work = Work(problem=problem, settings=settings, seed=seed, checkpoints=checkpoints, shown=shown)
     parts = split_work(problem, settings, seed=seed)
     trainings: list[tuple[Part, Training]] = [(part, work.train(part)) for part in parts]
-    found = _join([(part, infer(training.algorithm, problem.vectors[part.positions])) for part, training in trainings])
+    found = _join([(part, problem.inputs.infer(training.algorithm, part.positions)) for part, training in trainings])
     positions = np.concatenate([part.positions for part, _ in trainings])
     by_position = {int(position): row for row, position in enumerate(positions)}
     algorithm = trainings[0][1].algorithm
@@ -115,7 +153,7 @@ def adapt_features(
             "model": f"{name}, {queries.source} → {queries.target}",
             "labels": list(problem.labels),
             "kind": "probabilities",
-            "features": dict(features_info or {}),
+            **inputs_info,
             "adaptation": {
                 **asdict(settings),
                 "resolved_options": asdict(make_options(name, settings.options)),
@@ -158,7 +196,7 @@ def _score_home(algorithm: Algorithm, problem: Problem) -> Scored | None:
     home = problem.validation
     if home is None:
         return None
-    found = infer(algorithm, problem.vectors[home.positions])
+    found = problem.inputs.infer(algorithm, home.positions)
     return Scored(logits=found.logits, codes=home.codes, unknown_scores=found.unknown_scores, members={})
 
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from jaxtyping import Float32, Int
+from jaxtyping import Int
 
+from graticule.adaptation.inputs import FeatureInputs, Inputs
 from graticule.data.query import describe_no_match, select_rows
 from graticule.data.tables import FEATURES, IMAGES
 from graticule.data.validate import validate_table
@@ -67,12 +68,12 @@ class Picked:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Problem:
-    """Features, and which of them are what.
+    """Features or photos, and which of them are what.
 
     Parameters
     ----------
-    vectors
-        Scaled features, shape ``(n, d)``.
+    inputs
+        Features or photos; positions are rows of them.
     labels
         The source's labels, in alphabetical order.
     source
@@ -85,7 +86,7 @@ class Problem:
         What the person who asked should know, a sentence each.
     """
 
-    vectors: Float32[np.ndarray, "n d"]
+    inputs: Inputs
     labels: tuple[str, ...]
     source: TrainingImages
     target: Picked
@@ -128,6 +129,53 @@ def make_problem(
     features = validate_table(features, FEATURES, where="features")
     images = validate_table(images, IMAGES, where="images")
     vectors = read_features(features)
+    found = divide_images(features, images, queries=queries, allow_unknown=allow_unknown)
+    used = np.concatenate([found.source.positions, found.target.positions])
+    scaled = find_scaling(vectors[used], scale).apply(vectors)
+    if scale != "none":
+        scaled *= np.float32(np.sqrt(vectors.shape[1]))
+    return found.feed(FeatureInputs(vectors=scaled))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Division:
+    """Which images are what, before it is known what is fed of them; fields as of `Problem`."""
+
+    labels: tuple[str, ...]
+    source: TrainingImages
+    target: Picked
+    test: Picked
+    validation: Picked | None
+    notes: tuple[str, ...]
+
+    def feed(self, inputs: Inputs) -> Problem:
+        """Return the problem with what is fed."""
+        return Problem(
+            inputs=inputs,
+            labels=self.labels,
+            source=self.source,
+            target=self.target,
+            test=self.test,
+            validation=self.validation,
+            notes=self.notes,
+        )
+
+
+def divide_images(features: pl.DataFrame, images: pl.DataFrame, *, queries: Queries, allow_unknown: bool) -> Division:
+    """Return which images are source, target, test and validation.
+
+    Parameters
+    ----------
+    features
+        A table with the column image_id: the rows of what is fed.
+    images, queries, allow_unknown
+        As of `make_problem`.
+
+    Raises
+    ------
+    ConfigError, TableError
+        As of `make_problem`.
+    """
     source = pick_training_images(features, images, train=queries.source, group=None, where="--source")
     target = _pick(features, images, queries.target, labels=source.labels, where="--target")
     test = target
@@ -140,12 +188,7 @@ def make_problem(
         if other is not None:
             _refuse_shared(source, other, where=name)
     notes = _check_labels(source, test, allow_unknown=allow_unknown)
-    used = np.concatenate([source.positions, target.positions])
-    scaled = find_scaling(vectors[used], scale).apply(vectors)
-    if scale != "none":
-        scaled *= np.float32(np.sqrt(vectors.shape[1]))
-    return Problem(
-        vectors=scaled,
+    return Division(
         labels=source.labels,
         source=source,
         target=target,

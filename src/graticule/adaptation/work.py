@@ -9,15 +9,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
-import torch
 
 from graticule.adaptation.adapt_config import AdaptConfig, make_options
 from graticule.adaptation.algorithm import Algorithm, Shape
 from graticule.adaptation.algorithms import ALGORITHMS
-from graticule.adaptation.batches import FeatureBatches
 from graticule.adaptation.checkpoint import CheckpointFolder
 from graticule.adaptation.cross_fit import Part
-from graticule.adaptation.inference import Inferred, infer
+from graticule.adaptation.inference import Inferred
+from graticule.adaptation.inputs import Rows
 from graticule.adaptation.problem import Problem
 from graticule.adaptation.selection import LAST, ORACLE
 from graticule.adaptation.trainer import Inspect, Training, train
@@ -54,26 +53,25 @@ class Work:
         """Return the trained algorithm of a part."""
         settings, problem = self.settings, self.problem
         kind = ALGORITHMS[settings.algorithm]
-        source = torch.from_numpy(problem.vectors[part.source_positions])
-        labels = torch.from_numpy(part.source_targets)
-        target = torch.from_numpy(problem.vectors[problem.target.positions])
-        batches = FeatureBatches(
-            source=source,
-            source_labels=labels,
-            target=target,
-            batch_size=settings.trainer.batch_size,
-            seed=self.seed,
+        rows = Rows(
+            source=part.source_positions,
+            source_labels=part.source_targets,
+            target=problem.target.positions,
             is_source_balanced=kind.recipe.is_source_balanced,
         )
+        batches = problem.inputs.make_batches(rows, batch_size=settings.trainer.batch_size, seed=self.seed)
         shape = Shape(
-            n_features=source.shape[1], n_labels=len(problem.labels), n_source=len(source), n_target=len(target)
+            n_features=problem.inputs.n_features,
+            n_labels=len(problem.labels),
+            n_source=len(rows.source),
+            n_target=len(rows.target),
         )
         options = make_options(settings.algorithm, settings.options)
         folder = None
         if self.checkpoints is not None:
             folder = CheckpointFolder(folder=self.checkpoints / part.name, identity=self.identify(part))
         return train(
-            lambda: kind(options, shape),
+            lambda: kind(options, shape, backbone=problem.inputs.make_backbone()),
             batches,
             config=settings.trainer,
             seed=self.seed,
@@ -86,8 +84,8 @@ class Work:
 
     def identify(self, part: Part) -> dict[str, str]:
         """Return what a run is, so that a checkpoint of another is refused."""
-        digest = hashlib.sha256()
-        for array in (self.problem.vectors, part.source_positions, part.source_targets, self.problem.target.positions):
+        digest = hashlib.sha256(self.problem.inputs.hash().encode())
+        for array in (part.source_positions, part.source_targets, self.problem.target.positions):
             digest.update(np.ascontiguousarray(array).tobytes())
         digest.update("\n".join(self.problem.labels).encode())
         recipe = ALGORITHMS[self.settings.algorithm].recipe
@@ -119,18 +117,18 @@ class Work:
         """Return the accuracy on the test images: only ever under the name oracle."""
         test = self.problem.test
         known = test.codes >= 0
-        found = infer(algorithm, self.problem.vectors[test.positions])
+        found = self.problem.inputs.infer(algorithm, test.positions)
         return float((found.logits.argmax(axis=1) == test.codes)[known].mean()) if known.any() else float("nan")
 
     def look(self, algorithm: Algorithm) -> Seen:
         """Return what validators may see."""
         problem = self.problem
-        target = infer(algorithm, problem.vectors[problem.target.positions])
-        training = infer(algorithm, problem.vectors[problem.source.positions])
+        target = problem.inputs.infer(algorithm, problem.target.positions)
+        training = problem.inputs.infer(algorithm, problem.source.positions)
         held, codes = training, problem.source.targets
         if problem.validation is not None:
             keep = problem.validation.codes >= 0
-            held = infer(algorithm, problem.vectors[problem.validation.positions[keep]])
+            held = problem.inputs.infer(algorithm, problem.validation.positions[keep])
             codes = problem.validation.codes[keep]
         return Seen(
             source_features=held.features,
