@@ -8,7 +8,7 @@ import pytest
 
 from graticule.cli.main import main
 from graticule.data.store import read_provenance, read_table
-from graticule.data.tables import IMAGES, REJECTS
+from graticule.data.tables import IMAGES, METRICS, REJECTS
 
 
 def run(*words):
@@ -203,3 +203,42 @@ def test_concepts_refuses_with_one_sentence(images, capsys, words, says):
     assert says in errors
     assert "Traceback" not in errors
     assert not list(images.parent.glob("o.*"))
+
+
+def test_stats_writes_a_page_and_every_number(images, tmp_path, capsys):
+    folder = tmp_path / "stats"
+    assert run("curate", "stats", images, "-o", folder) == 0
+    assert "Images by label and region" in (folder / "index.html").read_text("utf-8")
+    counts = pl.read_csv(folder / "counts.csv")
+    assert counts["all"].sum() == 300
+    assert counts.columns == ["dataset", "label", "Africa", "Asia", "all"]
+    metrics = read_table(folder / "metrics.parquet", METRICS)
+    assert metrics.height == pl.read_csv(folder / "metrics.csv").height
+    assert "images: 300 images, 2 labels, 2 regions, 0 countries." in capsys.readouterr().out
+
+
+def test_stats_compares_tables_and_values_of_a_column(images, tmp_path):
+    other = tmp_path / "other.csv"
+    pl.read_csv(images).filter(pl.col("label") == "chair").write_csv(other)
+    assert run("curate", "stats", images, other, "-o", tmp_path / "two") == 0
+    assert set(pl.read_csv(tmp_path / "two" / "metrics.csv")["dataset"]) == {"images", "other"}
+    assert run("curate", "stats", images, "--each", "region", "--by", "label", "-o", tmp_path / "each") == 0
+    assert set(pl.read_csv(tmp_path / "each" / "metrics.csv")["dataset"]) == {"Asia", "Africa"}
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("none.csv",), "none.csv"),
+        (("IMAGES", "IMAGES"), "given twice"),
+        (("IMAGES", "--each", "photographer"), "no column 'photographer'"),
+        (("IMAGES", "--min-images", "-3"), "min_images is -3"),
+    ],
+)
+def test_stats_refuses_with_one_sentence(images, tmp_path, capsys, words, says):
+    given = [images if word == "IMAGES" else word for word in words]
+    assert run("curate", "stats", *given, "-o", tmp_path / "stats") == 2
+    errors = capsys.readouterr().err
+    assert says in errors
+    assert "Traceback" not in errors
+    assert not (tmp_path / "stats").exists()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import numpy as np
 import polars as pl
 import pytest
@@ -13,6 +16,7 @@ from graticule.curation.concepts.leave_one_out import score_leave_one_out
 from graticule.curation.concepts.region_svm import score_region_svm
 from graticule.curation.split_sizes import SplitSizes
 from graticule.curation.splits import SplitConfig, split_images
+from graticule.curation.statistics import measure_statistics
 from graticule.data.store import read_table
 from graticule.data.tables import IMAGES
 
@@ -105,3 +109,19 @@ def test_the_other_heuristics_agree_on_the_label_that_differs_most(region_featur
     clusters = score_cluster_gini(region_features, config)
     assert region_features.labels[int(np.argmax(unseen.difference))] in ("religious_building", "house")
     assert region_features.labels[int(np.argmax(clusters.difference))] == "religious_building"
+
+
+def test_the_counts_are_those_of_table_10(index, shared):
+    printed = json.loads(shared("data/paper_tables/geode.json").read_text("utf-8"))["table10_counts"]
+    counts = measure_statistics({"GeoDE": index}).count_cells("GeoDE")
+    assert counts.height == 40
+    assert counts["all"].sum() == 61_940
+    found = {row["label"]: row for row in counts.iter_rows(named=True)}
+    apart = []
+    for name, row in printed["counts"].items():
+        label = re.sub(r"[ /]+", "_", name)
+        assert abs(sum(row) - found[label]["all"]) <= 6
+        apart += [abs(n - found[label][region]) for region, n in zip(printed["regions"], row, strict=True)]
+    # The printed table has 15 images fewer, and some stand in another region than in the published index.
+    assert max(apart) <= 16
+    assert apart.count(0) > len(apart) / 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from graticule.curation.statistics import measure_statistics
 from graticule.curation.universal import UniversalConfig, find_universal_labels
 
 
@@ -57,3 +58,13 @@ def test_shared_and_private_labels_and_every_index_are_the_published_ones(unida)
     assert found.unknown_index == 200
     assert found.selection.rejects.is_empty()
     assert (found.selection.kept["label_index"] == found.selection.kept["published"]).all()
+
+
+@pytest.mark.parametrize(("benchmark", "distance"), [("GeoPlaces", 0.492), ("GeoImNet", 0.263)])
+def test_label_shares_lie_as_far_apart_as_published(lists, benchmark, distance):
+    images = lists.filter(benchmark=benchmark, split="test").select(
+        pl.col("domain").alias("region"), pl.col("class_name").alias("label")
+    )
+    found = measure_statistics({benchmark: images}).metrics.filter(metric="label_total_variation")
+    assert found["value"].round(3).to_list() == [distance]
+    assert found["high"][0] < distance

@@ -27,6 +27,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "graticule.cli.curate_universal:universal",
         "Labels that two regions share, and each one's own.",
     ),
+    "stats": (
+        "graticule.cli.curate_stats:stats",
+        "Counts, maps and evenness of one data set, or of several side by side, as a page.",
+    ),
 }
 """Sub-command → where it is, and its line in ``graticule curate --help``."""
 

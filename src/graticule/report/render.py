@@ -48,8 +48,8 @@ class Content:
 
 def render_page(content: Content) -> str:
     """Return the page as HTML."""
-    style, script = Markup(_read_style()), Markup(_read("page.js"))
-    return _load_templates().get_template("page.html").render(
+    style, script = Markup(read_style()), Markup(_read("page.js"))
+    return load_templates().get_template("page.html").render(
         content=content,
         style=style,
         script=script,
@@ -111,7 +111,8 @@ def begin_without(sentence: str, model: str) -> str:
 
 
 @cache
-def _load_templates() -> Environment:
+def load_templates() -> Environment:
+    """Return the templates of the pages, with what they need to write numbers."""
     environment = Environment(
         loader=PackageLoader("graticule.report"),
         autoescape=True,
@@ -139,7 +140,8 @@ def _finish(value: object) -> object:
 
 
 @cache
-def _read_style() -> str:
+def read_style() -> str:
+    """Return the style of the pages: fonts, light and dark colours, screen and paper."""
     fonts = "".join(
         f"@font-face{{font-family:Inter;font-weight:{weight};font-display:block;"
         f"src:url(data:font/woff2;base64,{_encode_font(name)}) format('woff2')}}"
