@@ -143,4 +143,4 @@ def test_nothing_named_or_an_unknown_filter_is_refused():
     with pytest.raises(TableError, match="'latitude', 'longitude'"):
         filter_images(images, ["location"])
     with pytest.raises(ConfigError, match="expected a share"):
-        FilterConfig(max_blur=3)
+        FilterConfig(max_blur=3.0)

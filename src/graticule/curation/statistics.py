@@ -221,7 +221,7 @@ def _measure_countries(images: pl.DataFrame, *, name: str) -> list[dict[str, obj
 
 
 def _row(
-    metric: str, value: float, *, n: int, method: str = "", region: str | None = None, label: str | None = None
+    metric: str, value: float | int, *, n: int, method: str = "", region: str | None = None, label: str | None = None
 ) -> dict[str, object]:
     return {"metric": metric, "region": region, "label": label, "value": float(value), "n": n, "method": method}
 
