@@ -340,7 +340,9 @@ def slow_hbcc(votes, subtypes):
 @settings(deadline=None, max_examples=60)
 @given(crowds())
 def test_hbcc_with_a_fixed_prior_equals_the_loops_of_bayesian_classifier_combination(votes):
-    model = Hbcc(n_worker_types=1, n_subtypes=1, prior_weight=1e12, vote_weight=0.0, max_iterations=N_STEPS, tolerance=0.0)
+    model = Hbcc(
+        n_worker_types=1, n_subtypes=1, prior_weight=1e12, vote_weight=0.0, max_iterations=N_STEPS, tolerance=0.0
+    )
     assert_same(run_all(model, code(votes)), slow_hbcc(votes, N_STEPS), votes, tolerance=1e-5)
 
 
