@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from graticule.annotation.aggregation.aggregate import MIN_PROBABILITY, Aggregate
+from graticule.annotation.aggregation.aggregate import MIN_PROBABILITY, Aggregate, make_aggregate
 from graticule.annotation.aggregation.gold import Gold
 from graticule.annotation.aggregation.majority import Majority
+from graticule.annotation.aggregation.votes import make_votes
 from graticule.annotation.aggregation.winners import TIE, find_winners
 from graticule.annotation.answers import CLASSIFY, Answers
 
@@ -27,15 +28,16 @@ class SelectionFrequency:
     """
 
     def aggregate(self, answers: Answers, *, gold: Gold | None = None) -> Aggregate:
-        """Return the labels that the answers come to; images in ``gold`` keep their known label."""
+        """Return the labels that the answers come to; known labels are kept, but for CLASSIFY."""
         if answers.question == CLASSIFY:
             return _count_selected(answers)
-        known = Majority().aggregate(answers, gold=gold)
-        if gold is not None or answers.is_unsure is None:
-            return replace(known, method="selection_frequency")
-        is_main = find_winners(known.image, known.selection_frequency)
-        is_main &= known.selection_frequency >= MIN_PROBABILITY - TIE
-        return replace(known, method="selection_frequency", probability=known.selection_frequency, is_main=is_main)
+        votes = make_votes(answers, gold=gold)
+        voted = make_aggregate(answers, votes, Majority().fit(votes), method="selection_frequency")
+        if answers.is_unsure is None:
+            return voted
+        probability = np.where(votes.known >= 0, voted.probability, voted.selection_frequency)
+        is_main = find_winners(voted.image, probability) & (probability >= MIN_PROBABILITY - TIE)
+        return replace(voted, probability=probability, is_main=is_main)
 
 
 def _count_selected(answers: Answers) -> Aggregate:
