@@ -15,7 +15,7 @@ from graticule.adaptation.adapt_metrics import Scored, measure_run
 from graticule.adaptation.algorithm import Algorithm
 from graticule.adaptation.algorithms import ALGORITHMS
 from graticule.adaptation.cross_fit import Part, split_work
-from graticule.adaptation.inference import Inferred
+from graticule.adaptation.inference import Inferred, join_inferred
 from graticule.adaptation.problem import Picked, Problem, Queries, make_problem
 from graticule.adaptation.selection import ORACLE
 from graticule.adaptation.trainer import Training
@@ -131,7 +131,7 @@ def adapt_problem(
     work = Work(problem=problem, settings=settings, seed=seed, checkpoints=checkpoints, shown=shown)
     parts = split_work(problem, settings, seed=seed)
     trainings: list[tuple[Part, Training]] = [(part, work.train(part)) for part in parts]
-    found = _join([(part, problem.inputs.infer(training.algorithm, part.positions)) for part, training in trainings])
+    found = join_inferred([problem.inputs.infer(training.algorithm, part.positions) for part, training in trainings])
     positions = np.concatenate([part.positions for part, _ in trainings])
     by_position = {int(position): row for row, position in enumerate(positions)}
     algorithm = trainings[0][1].algorithm
@@ -168,17 +168,6 @@ def adapt_problem(
         },
         history=trainings[0][1].history,
         notes=problem.notes + _note(settings),
-    )
-
-
-def _join(found: list[tuple[Part, Inferred]]) -> Inferred:
-    if len(found) == 1:
-        return found[0][1]
-    return Inferred(
-        features=np.concatenate([one.features for _, one in found]),
-        logits=np.concatenate([one.logits for _, one in found]),
-        unknown_scores=np.concatenate([one.unknown_scores for _, one in found]),
-        members={},
     )
 
 

@@ -200,13 +200,17 @@ class Algorithm(nn.Module, ABC):
 
     def list_groups(self) -> Sequence[ParameterGroup]:
         """Return all parameters in groups: the backbone at a tenth of the rate of everything else."""
-        backbone = tuple(self.backbone.parameters())
-        held = {id(parameter) for parameter in backbone}
+        backbone = self.list_backbone()
+        held = {id(parameter) for parameter in self.backbone.parameters()}
         new = tuple(parameter for parameter in self.parameters() if id(parameter) not in held)
         groups = [ParameterGroup(name="new", parameters=new)]
         if backbone:
             groups.append(ParameterGroup(name="backbone", parameters=backbone, rate=0.1))
         return groups
+
+    def list_backbone(self) -> tuple[nn.Parameter, ...]:
+        """Return the backbone's parameters that learn."""
+        return tuple(parameter for parameter in self.backbone.parameters() if parameter.requires_grad)
 
     def finish_step(self, batch: Batch) -> None:
         """Do what follows the optimiser's step: memories, weights that are normalised again."""

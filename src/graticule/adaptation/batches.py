@@ -54,12 +54,7 @@ class FeatureBatches:
     _target_rows: RowSampler = field(init=False)
 
     def __post_init__(self) -> None:
-        for name, n in (("source", len(self.source)), ("target", len(self.target))):
-            if self.batch_size > n:
-                raise ConfigError(
-                    f"batch_size is {self.batch_size}, and the {name} has {n} images; expected a batch no larger than "
-                    f"either set. Try --batch-size {max(n, 2)}, or pick more images."
-                )
+        check_batch_size(self.batch_size, n_source=len(self.source), n_target=len(self.target))
         labels = self.source_labels.cpu() if self.is_source_balanced else None
         source = RowSampler(n=len(self.source), batch_size=self.batch_size, seed=mix_seed(self.seed, 0), labels=labels)
         target = RowSampler(n=len(self.target), batch_size=self.batch_size, seed=mix_seed(self.seed, 1))
@@ -76,3 +71,19 @@ class FeatureBatches:
             target=torch.index_select(self.target, 0, target),
             target_rows=target,
         )
+
+
+def check_batch_size(batch_size: int, *, n_source: int, n_target: int) -> None:
+    """Check that a batch fits into both sets.
+
+    Raises
+    ------
+    ConfigError
+        It is larger than one of them.
+    """
+    for name, n in (("source", n_source), ("target", n_target)):
+        if batch_size > n:
+            raise ConfigError(
+                f"batch_size is {batch_size}, and the {name} has {n} images; expected a batch no larger than either "
+                f"set. Try --batch-size {max(n, 2)}, or pick more images."
+            )

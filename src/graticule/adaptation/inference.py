@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,8 +24,8 @@ class Inferred:
     members: Mapping[str, Float[np.ndarray, "n k"]]
 
 
-def infer(algorithm: Algorithm, vectors: Float[np.ndarray, "n d"]) -> Inferred:
-    """Return what an algorithm in evaluation mode says of vectors, shape ``(n, d)``."""
+def infer(algorithm: Algorithm, vectors: Float[np.ndarray, "n ..."]) -> Inferred:
+    """Return what an algorithm in evaluation mode says of features or pixels, a row an image."""
     device = next(algorithm.parameters()).device
     blocks: list[Outputs] = []
     with torch.inference_mode():
@@ -39,4 +39,16 @@ def infer(algorithm: Algorithm, vectors: Float[np.ndarray, "n d"]) -> Inferred:
         members={
             name: np.concatenate([block.members[name].cpu().numpy() for block in blocks]) for name in blocks[0].members
         },
+    )
+
+
+def join_inferred(blocks: Sequence[Inferred]) -> Inferred:
+    """Return several blocks' findings as one."""
+    if len(blocks) == 1:
+        return blocks[0]
+    return Inferred(
+        features=np.concatenate([block.features for block in blocks]),
+        logits=np.concatenate([block.logits for block in blocks]),
+        unknown_scores=np.concatenate([block.unknown_scores for block in blocks]),
+        members={name: np.concatenate([block.members[name] for block in blocks]) for name in blocks[0].members},
     )

@@ -72,7 +72,9 @@ class Optimizers:
                     prefix = f"{self.names[parameter]}/"
                     kinds = {key.removeprefix(prefix): saved[key] for key in saved if key.startswith(prefix)}
                     if kinds:
-                        optimizer.state[parameter] = {kind: value.clone() for kind, value in kinds.items()}
+                        optimizer.state[parameter] = {
+                            kind: _lay_out(value, like=parameter) for kind, value in kinds.items()
+                        }
 
 
 def make_optimizers(algorithm: Algorithm, config: TrainerConfig, recipe: Recipe) -> Optimizers:
@@ -118,6 +120,13 @@ def make_optimizers(algorithm: Algorithm, config: TrainerConfig, recipe: Recipe)
         names={parameter: name for name, parameter in algorithm.named_parameters()},
         movers=movers,
     )
+
+
+def _lay_out(value: Tensor, *, like: Tensor) -> Tensor:
+    """Return a copy with the memory layout of its parameter, which the fused optimiser takes for granted."""
+    if value.shape != like.shape:
+        return value.clone()
+    return torch.empty_like(like, requires_grad=False).copy_(value)
 
 
 def _make_mover(phase: Phase, algorithm: Algorithm, by_group: dict[str, torch.optim.Optimizer]) -> Mover:

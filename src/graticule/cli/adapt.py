@@ -13,8 +13,14 @@ if TYPE_CHECKING:
 
 
 @click.command(context_settings={"show_default": True})
-@click.argument("features", type=click.Path(path_type=Path))
-@click.option("--images", type=click.Path(path_type=Path), required=True, help="Images table with labels.")
+@click.argument("given", metavar="FEATURES|PHOTOS", type=click.Path(path_type=Path))
+@click.option("--images", type=click.Path(path_type=Path), help="With FEATURES: images table with labels.")
+@click.option("--model", metavar="NAME", help="With PHOTOS: the network to adapt end to end, as in timm/resnet50.")
+@click.option("--weights", metavar="FILE|hub|package|random", help="With --model: where its weights come from.")
+@click.option("--layout", metavar="PATTERN", help="With PHOTOS: what the folders mean, as in '{region}/{label}'.")
+@click.option(
+    "--mirror/--no-mirror", "mirrors", default=True, help="With --model: whether training photos are mirrored."
+)
 @click.option("--source", metavar="QUERY", required=True, help="Labelled images to learn from; see below.")
 @click.option("--target", metavar="QUERY", required=True, help="Images of the new geography; labels are not used.")
 @click.option("--test", metavar="QUERY", help="Images to measure on.  [default: the target's]")
@@ -41,8 +47,12 @@ if TYPE_CHECKING:
 )
 def adapt(
     *,
-    features: Path,
-    images: Path,
+    given: Path,
+    images: Path | None,
+    model: str | None,
+    weights: str | None,
+    layout: str | None,
+    mirrors: bool,
     source: str,
     target: str,
     test: str | None,
@@ -64,7 +74,9 @@ def adapt(
     seed: int,
     output: Path,
 ) -> None:
-    """Adapt a classifier of FEATURES from a geography with labels to one without, and predict that one.
+    """Adapt a classifier from a geography with labels to one without, and predict that one.
+
+    FEATURES are adapted with a small head on top, in seconds; PHOTOS with a whole network, end to end.
 
     QUERY picks images by the columns of the images table: ==, !=, <, <=, >, >=, in, not in, and, or, not, is None.
     The folder gets predictions.parquet, metrics.parquet, config.toml and checkpoints/. A run that was stopped goes on
@@ -77,13 +89,17 @@ def adapt(
       graticule adapt features.parquet --images images.parquet --source 'region == "Europe" and split == "train"' \\
         --target 'region == "Africa" and split == "train"' --test 'region == "Africa" and split == "test"' \\
         --validation 'region == "Europe" and split == "test"' --algorithm mcc --set temperature=3 -o run/
+      graticule adapt PHOTOS --layout '{region}/{label}' --model timm/tf_efficientnet_lite0 \\
+        --source 'region == "Europe"' --target 'region == "Africa"' --algorithm dann --resume run/
     """
     check_installed()
     from graticule.adaptation.adapt_config import AdaptConfig
-    from graticule.adaptation.adapt_files import adapt_to_folder
+    from graticule.adaptation.adapt_files import adapt_photos_to_folder, adapt_to_folder
     from graticule.adaptation.problem import Queries
     from graticule.adaptation.trainer_config import TrainerConfig
+    from graticule.models.processors import count_workers
 
+    check_pair(images=images, model=model)
     trainer = TrainerConfig(
         n_steps=steps,
         batch_size=batch_size,
@@ -93,6 +109,7 @@ def adapt(
         clip_norm=clip_norm,
         precision=precision,
         checkpoint_every=checkpoint_every,
+        n_threads=count_workers() if model else 1,
     )
     config = AdaptConfig(
         algorithm=algorithm,
@@ -104,9 +121,35 @@ def adapt(
         select=select,
     )
     queries = Queries(source=source, target=target, test=test, validation=validation)
-    found = adapt_to_folder(features, output, images=images, queries=queries, config=config, seed=seed)
+    if model is not None:
+        from graticule.adaptation.adapt_photos import NetworkChoice
+
+        network = NetworkChoice(model=model, weights=weights, mirrors=mirrors)
+        found = adapt_photos_to_folder(
+            given, output, network=network, layout=layout, queries=queries, config=config, seed=seed
+        )
+    else:
+        assert images is not None
+        found = adapt_to_folder(given, output, images=images, queries=queries, config=config, seed=seed)
     for line in describe_run(found):
         click.echo(line)
+
+
+def check_pair(*, images: Path | None, model: str | None) -> None:
+    """Check that features come with a table of images, or photos with a network.
+
+    Raises
+    ------
+    ConfigError
+        Neither or both is given.
+    """
+    from graticule.errors import ConfigError
+
+    if (images is None) == (model is None):
+        given = "neither --images nor --model" if images is None else "both --images and --model"
+        raise ConfigError(
+            f"{given}: expected one of them. Give --images with a table of features, or --model with photos."
+        )
 
 
 def check_installed() -> None:

@@ -90,7 +90,7 @@ class Mcd(Algorithm):
             ParameterGroup(name="generator", parameters=tuple(self.bottleneck.parameters()), momentum=0.0),
             ParameterGroup(name="heads", parameters=heads),
         ]
-        backbone = tuple(self.backbone.parameters())
+        backbone = self.list_backbone()
         if backbone:
             groups.append(ParameterGroup(name="backbone", parameters=backbone, rate=0.1, momentum=0.0))
         return groups
