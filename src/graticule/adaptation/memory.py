@@ -19,8 +19,9 @@ def keep_freed_memory() -> bool:
     Notes
     -----
     A network's activations are gigabytes that each step allocates and frees. glibc gives such blocks back to the
-    system, and getting them again costs more than the network itself: one step of EfficientNet-Lite0 with 64 photos spent
-    6 to 10 seconds in the system beside 5.5 of computing, and 0.2 with this setting. It holds for the whole process.
+    system, and getting them again costs more than the network itself: one step of EfficientNet-Lite0 with 64 photos
+    spent 6 to 10 seconds in the system beside 5.5 of computing, and 0.2 with this setting. It holds for the whole
+    process.
     """
     if not sys.platform.startswith("linux"):
         return False
