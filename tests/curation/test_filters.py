@@ -8,9 +8,13 @@ import pytest
 from PIL import Image, ImageFilter
 
 from graticule.curation import looks
+from graticule.curation.filter_files import filter_file
 from graticule.curation.filters.apply import Files, filter_images
 from graticule.curation.filters.filter import FilterConfig
 from graticule.curation.looks import look_at_images, measure_blur, measure_flatness
+from graticule.data.readers.images import read_images
+from graticule.data.store import read_table
+from graticule.data.tables import IMAGES, REJECTS
 from graticule.errors import ConfigError, TableError
 
 
@@ -144,3 +148,17 @@ def test_nothing_named_or_an_unknown_filter_is_refused():
         filter_images(images, ["location"])
     with pytest.raises(ConfigError, match="expected a share"):
         FilterConfig(max_blur=3.0)
+
+
+@pytest.mark.parametrize("folder", ["odd", "geotagged"])
+def test_every_real_photo_gets_a_row_or_a_reason(shared, tmp_path, folder):
+    place = shared(f"images/{folder}")
+    images = read_images(place)
+    output = tmp_path / "filtered.parquet"
+    filter_file(place, output, ["readable", "resolution", "uniform", "blurred"], progress=False)
+    kept, rejects = read_table(output, IMAGES), read_table(tmp_path / "filtered.rejects.parquet", REJECTS)
+    assert sorted([*kept["image_id"], *rejects["image_id"]]) == sorted(images["image_id"])
+    assert rejects["reason"].str.len_chars().min() > 5
+    assert not list(tmp_path.glob("*.partial"))
+    for path in kept["path"]:
+        assert (tmp_path / path).exists()

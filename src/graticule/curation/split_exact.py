@@ -82,7 +82,8 @@ def deal_exactly(
     Notes
     -----
     Groups of several images come first, the largest first, each into the split where it adds least to the squared
-    distance from the targets, relative to the cells' sizes. Images on their own then fill what is missing, in the order
+    distance from the targets, relative to the cells' sizes, and as much again for the regions' totals: with many small
+    cells what each is off by would add up. Images on their own then fill what is missing, in the order
     of their numbers: without groups, and without splits that are decided, the sizes are the targets.
     """
     dealt = decided.copy()
@@ -115,11 +116,17 @@ def _deal_groups(
     sizes = np.array([len(rows) for rows in members])
     least = np.array([numbers[rows].min() for rows in members])
     weight = 1.0 / np.maximum(targets.sum(axis=0), 1)
+    target_blocks, held_blocks = _sum_blocks(targets, cells.block), _sum_blocks(held, cells.block)
+    n_cells = np.bincount(cells.block)
+    block_weight = n_cells / np.maximum(target_blocks.sum(axis=0), 1)
     has_surplus = targets.sum(axis=0) < np.bincount(cells.cell, minlength=targets.shape[1])
     for place in np.lexsort((least, -sizes)):
         inside, added = np.unique(cells.cell[members[place]], return_counts=True)
         missing = held[:, inside] - targets[:, inside]
         cost = (added * (2 * missing + added) * weight[inside]).sum(axis=1)
+        blocks, in_blocks = _add_up(cells.block[inside], added)
+        missing_in_blocks = held_blocks[:, blocks] - target_blocks[:, blocks]
+        cost += (in_blocks * (2 * missing_in_blocks + in_blocks) * block_weight[blocks]).sum(axis=1)
         if cost.min() > 0 and has_surplus[inside].all():
             continue  # counts are full, and no split takes the rest
         # Equally good splits: the one with the most room left, then the first.
@@ -127,6 +134,23 @@ def _deal_groups(
         split = int(np.lexsort((-room, cost.round(12)))[0])
         dealt[members[place]] = split
         held[split, inside] += added
+        held_blocks[split, blocks] += in_blocks
+
+
+def _sum_blocks(values: Int64[np.ndarray, "s c"], block: Int64[np.ndarray, " c"]) -> Int64[np.ndarray, "s b"]:
+    totals = np.zeros((len(values), int(block.max(initial=-1)) + 1), dtype=np.int64)
+    np.add.at(totals.T, block, values.T)
+    return totals
+
+
+def _add_up(
+    block: Int64[np.ndarray, " m"], added: Int64[np.ndarray, " m"]
+) -> tuple[Int64[np.ndarray, " b"], Int64[np.ndarray, " b"]]:
+    """Return the blocks of some cells and how many images each gets."""
+    if len(block) == 1:
+        return block, added
+    blocks, place = np.unique(block, return_inverse=True)
+    return blocks, np.bincount(place, weights=added).astype(np.int64)
 
 
 def _fill(
