@@ -32,6 +32,9 @@ _PUBLIC = {
     "embed_images": "graticule.models.extract",
     "predict_images": "graticule.models.predict",
     "probe_features": "graticule.models.probe",
+    "adapt_features": "graticule.adaptation.adapt",
+    "adapt_photos": "graticule.adaptation.adapt_photos",
+    "run_benchmark": "graticule.adaptation.grid.benchmark",
     "audit_predictions": "graticule.evaluation.audit",
     "write_report": "graticule.report.page",
 }

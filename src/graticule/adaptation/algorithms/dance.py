@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from graticule.adaptation.algorithm import BATCH_STATISTICS, SEPARATE, Algorithm, Batch, Recipe, Shape
+from graticule.adaptation.algorithm import BATCH_STATISTICS, SEPARATE, Algorithm, Batch, ParameterGroup, Recipe, Shape
 from graticule.adaptation.modules.entropy import find_entropy
-from graticule.adaptation.modules.layers import CosineHead, make_bottleneck
+from graticule.adaptation.modules.layers import CosineHead
 from graticule.adaptation.option_checks import check_numbers, check_words
 from graticule.adaptation.schedule import Moment
 
@@ -51,6 +52,9 @@ class Dance(Algorithm):
     The memory holds the latest feature of each target image. Images of the batch stand in the neighbourhood with their
     new features, so their old ones are left out, and an image is not its own neighbour.
 
+    The authors put the head on the backbone itself. Here a linear layer lies between, so that frozen features have
+    something that learns; it stands for the backbone's last layer and learns at the backbone's rate.
+
     References
     ----------
     Saito et al. 2020, "Universal domain adaptation through self supervision", equations 2 to 8.
@@ -68,8 +72,16 @@ class Dance(Algorithm):
         self.latest: Tensor | None = None
 
     def make_bottleneck(self) -> nn.Module:
-        """Return linear, batch normalisation and ReLU."""
-        return make_bottleneck(self.shape.n_features, self.config.bottleneck)
+        """Return a linear layer."""
+        return nn.Linear(self.shape.n_features, self.config.bottleneck)
+
+    def list_groups(self) -> Sequence[ParameterGroup]:
+        """Return the head, and bottleneck and backbone at a tenth of its rate."""
+        rest = (*self.bottleneck.parameters(), *self.list_backbone())
+        return [
+            ParameterGroup(name="new", parameters=tuple(self.head.parameters())),
+            ParameterGroup(name="backbone", parameters=rest, rate=0.1),
+        ]
 
     def classify(self, features: Tensor) -> Tensor:
         """Return cosines over the temperature."""
