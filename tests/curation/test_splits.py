@@ -72,7 +72,7 @@ def test_spreading_is_within_one_of_proportion(counts, share):
     assert (dealt <= over).all()
 
 
-@pytest.mark.parametrize("config", [SplitConfig(), SplitConfig(groups=("worker_id",))])
+@pytest.mark.parametrize("config", [SplitConfig(), SplitConfig(groups=("worker_id",)), SplitConfig(place_degrees=10.0)])
 def test_hash_moves_nothing_when_images_are_added_or_rows_change_place(config):
     images = make_images(900)
     first = find_splits(split_images(images, config=config))

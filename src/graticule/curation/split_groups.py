@@ -54,30 +54,40 @@ def find_groups(
 
 
 def hash_groups(
-    images: pl.DataFrame, columns: Sequence[str], groups: Int64[np.ndarray, " n"], *, key: str, seed: int
+    images: pl.DataFrame,
+    columns: Sequence[str],
+    groups: Int64[np.ndarray, " n"],
+    *,
+    key: str,
+    seed: int,
+    place_degrees: float | None = None,
 ) -> UInt64[np.ndarray, " n"]:
     """Return each image's number for the draw: one for all images of a group.
 
     Notes
     -----
-    An image alone has that of its ``key``. With one column a group has that of the column's value, so that images that
-    join it later get the same; a group of several columns or of places has the smallest number among its images.
+    An image alone has that of its ``key``. Where groups are made by one column, or by place alone, a group has that of
+    the column's value or of the grid cell, so that images that join it later get the same. Groups of several columns
+    have the smallest number among their images, which one that joins later may change.
     """
-    own = hash_names(images[key].cast(pl.String).fill_null("").to_list(), purpose="split", seed=seed)
-    n_groups = int(groups.max(initial=-1)) + 1
-    if n_groups == images.height:
-        base = own
-    else:
-        least = np.full(n_groups, np.iinfo(np.uint64).max, dtype=np.uint64)
-        np.minimum.at(least, groups, own)
-        base = least[groups]
-    if len(columns) != 1:
-        return base
-    values = images[columns[0]].cast(pl.String)
-    named = hash_names(
-        [f"{columns[0]}={value}" for value in values.fill_null("").to_list()], purpose="split", seed=seed
-    )
-    return np.where(values.is_not_null().to_numpy(), named, own)
+    own = _hash(images[key].cast(pl.String).fill_null("").to_list(), seed=seed)
+    if not columns and place_degrees is None:
+        return own
+    if len(columns) == 1 and place_degrees is None:
+        values = images[columns[0]].cast(pl.String)
+        named = _hash([f"{columns[0]}={value}" for value in values.fill_null("").to_list()], seed=seed)
+        return np.where(values.is_not_null().to_numpy(), named, own)
+    if not columns and place_degrees is not None:
+        cells = _find_cells(images, degrees=place_degrees)
+        named = _hash([f"{place_degrees:g} degrees {cell}" for cell in cells.tolist()], seed=seed)
+        return np.where(cells != NO_CELL, named, own)
+    least = np.full(int(groups.max(initial=-1)) + 1, np.iinfo(np.uint64).max, dtype=np.uint64)
+    np.minimum.at(least, groups, own)
+    return least[groups]
+
+
+def _hash(names: Sequence[str], *, seed: int) -> UInt64[np.ndarray, " n"]:
+    return hash_names(names, purpose="split", seed=seed)
 
 
 def _number_values(images: pl.DataFrame, name: str) -> Int64[np.ndarray, " n"]:
@@ -91,6 +101,11 @@ def _number_values(images: pl.DataFrame, name: str) -> Int64[np.ndarray, " n"]:
 
 
 def _number_cells(images: pl.DataFrame, *, degrees: float) -> Int64[np.ndarray, " n"]:
+    cells = _find_cells(images, degrees=degrees)
+    return np.where(cells == NO_CELL, -1, np.unique(cells, return_inverse=True)[1])
+
+
+def _find_cells(images: pl.DataFrame, *, degrees: float) -> Int64[np.ndarray, " n"]:
     missing = [name for name in ("latitude", "longitude") if name not in images.columns]
     if missing:
         raise TableError(
@@ -99,5 +114,4 @@ def _number_cells(images: pl.DataFrame, *, degrees: float) -> Int64[np.ndarray, 
         )
     north = images["latitude"].fill_null(float("nan")).to_numpy()
     east = images["longitude"].fill_null(float("nan")).to_numpy()
-    cells = find_cells(north, east, degrees=degrees)
-    return np.where(cells == NO_CELL, -1, np.unique(cells, return_inverse=True)[1])
+    return find_cells(north, east, degrees=degrees)

@@ -97,7 +97,9 @@ def split_images(
     stratify = _pick(images, settings.stratify, usual="label", flag="--stratify")
     earlier = _find_earlier(images, previous, settings)
     groups = find_groups(images, settings.groups, place_degrees=settings.place_degrees)
-    numbers = hash_groups(images, settings.groups, groups, key=key, seed=settings.seed)
+    numbers = hash_groups(
+        images, settings.groups, groups, key=key, seed=settings.seed, place_degrees=settings.place_degrees
+    )
     decided, conflicts = _follow(earlier, groups, images=images, config=settings)
     if settings.chosen_method == "hash":
         dealt = np.where(decided == UNDECIDED, _cut_numbers(numbers, settings.sizes), decided)

@@ -1,7 +1,7 @@
 """Whether the images of one label fall into clusters as they fall into regions.
 
-GeoDE's sentence ("We clustered features of images …, computed the Gini impurity of each world region, and selected tags
-that had a median Gini value of at least 0.5") can be read in two ways, and the choice turns the answer round:
+GeoDE (appendix A) took the Gini impurity "of each world region" and kept labels whose median reached 0.5. That can be
+read in two ways, and the choice turns the answer round:
 
 ``within_clusters``
     How mixed the regions are in each cluster, the median over clusters. Where a label looks different around the world,
