@@ -304,3 +304,23 @@ def test_quantiles_share_ties_alike():
     assert parts[1].tolist() == [1.0, 0.0]
     assert parts[0].tolist() == parts[2].tolist() == parts[3].tolist() == pytest.approx([1 / 3, 2 / 3])
     assert parts.sum(axis=0) == pytest.approx([2.0, 2.0])
+
+
+@pytest.mark.parametrize("method", [DawidSkene, Hbcc])
+def test_workers_who_voted_once_count_as_one_worker(method):
+    rows = [(f"i{i}", f"w{w}", "cat" if i % 2 else "dog") for i in range(6) for w in range(2)]
+    rows += [("i0", "a", "cat"), ("i1", "b", "cat"), ("i2", "c", "cat"), ("i3", "d", "dog")]
+    lone = set("abcd")
+
+    def code(found):
+        table = pl.DataFrame(found, schema=["image_id", "worker_id", "label"], orient="row")
+        return code_answers(table.with_columns(task_id=pl.col("image_id")))
+
+    apart = method().aggregate(code(rows))
+    together = [(image, "lone" if worker in lone else worker, label) for image, worker, label in rows]
+    merged = method(pool_lone_workers=False).aggregate(code(together))
+    np.testing.assert_allclose(apart.probability, merged.probability, atol=1e-9)
+    skills = dict(apart.to_workers().select("worker_id", "skill").iter_rows())
+    of_merged = dict(merged.to_workers().select("worker_id", "skill").iter_rows())
+    of_merged |= dict.fromkeys(lone, of_merged.pop("lone"))
+    assert skills == pytest.approx(of_merged)

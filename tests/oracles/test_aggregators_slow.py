@@ -121,7 +121,7 @@ def slow_dawid_skene(votes, smoothing, known):
 @settings(deadline=None, max_examples=60)
 @given(crowds(), st.sampled_from([0.01, 1.0]))
 def test_dawid_skene_equals_the_loops(votes, smoothing):
-    model = DawidSkene(max_iterations=N_STEPS, tolerance=0.0, smoothing=smoothing)
+    model = DawidSkene(pool_lone_workers=False, max_iterations=N_STEPS, tolerance=0.0, smoothing=smoothing)
     answers = code(votes)
     assert_same(run_all(model, answers), slow_dawid_skene(votes, smoothing, {}), votes, tolerance=1e-6)
 
@@ -137,7 +137,7 @@ def test_dawid_skene_holds_known_labels_as_the_loops_do(votes):
     answers = code(votes)
     image, _, label = votes[0]
     gold = code_gold(pl.DataFrame({"image_id": [f"i{image}"], "label": [f"l{label}"]}), answers)
-    model = DawidSkene(max_iterations=N_STEPS, tolerance=0.0, smoothing=0.5)
+    model = DawidSkene(pool_lone_workers=False, max_iterations=N_STEPS, tolerance=0.0, smoothing=0.5)
     slow = slow_dawid_skene(votes, 0.5, {image: label})
     assert_same(run_all(model, answers, gold), slow, votes, tolerance=1e-6)
     assert table(model.aggregate(answers, gold=gold))[f"i{image}", f"l{label}"] == 1.0
@@ -179,7 +179,9 @@ def slow_answered(votes, smoothing):
 @settings(deadline=None, max_examples=60)
 @given(crowds())
 def test_dawid_skene_over_answered_labels_equals_the_loops(votes):
-    model = DawidSkene(max_iterations=N_STEPS, tolerance=0.0, smoothing=0.5, candidates="answered")
+    model = DawidSkene(
+        pool_lone_workers=False, max_iterations=N_STEPS, tolerance=0.0, smoothing=0.5, candidates="answered"
+    )
     assert_same(run_all(model, code(votes)), slow_answered(votes, 0.5), votes, tolerance=1e-6)
 
 
@@ -341,7 +343,13 @@ def slow_hbcc(votes, subtypes):
 @given(crowds())
 def test_hbcc_with_a_fixed_prior_equals_the_loops_of_bayesian_classifier_combination(votes):
     model = Hbcc(
-        n_worker_types=1, n_subtypes=1, prior_weight=1e12, vote_weight=0.0, max_iterations=N_STEPS, tolerance=0.0
+        pool_lone_workers=False,
+        n_worker_types=1,
+        n_subtypes=1,
+        prior_weight=1e12,
+        vote_weight=0.0,
+        max_iterations=N_STEPS,
+        tolerance=0.0,
     )
     assert_same(run_all(model, code(votes)), slow_hbcc(votes, N_STEPS), votes, tolerance=1e-5)
 

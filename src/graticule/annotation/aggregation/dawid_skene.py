@@ -16,6 +16,7 @@ from graticule.annotation.aggregation.answered import fit_answered
 from graticule.annotation.aggregation.config_checks import check_at_least, check_choice
 from graticule.annotation.aggregation.fit import Fit, blank_idle, list_dense
 from graticule.annotation.aggregation.gold import Gold
+from graticule.annotation.aggregation.lone_workers import fit_pooled
 from graticule.annotation.aggregation.posterior import normalize
 from graticule.annotation.aggregation.shares import share_votes
 from graticule.annotation.aggregation.stopping import stands_still
@@ -47,6 +48,8 @@ class DawidSkene:
     candidates
         ``all`` labels can be an image's truth, or only those ``answered`` for it; ``auto`` is ``all`` as long as the
         tables stay small.
+    pool_lone_workers
+        Whether workers who voted once share a matrix. Without it, as in the paper, a worker's only vote says nothing.
 
     References
     ----------
@@ -57,6 +60,7 @@ class DawidSkene:
     tolerance: float = 1e-6
     smoothing: float = 0.0
     candidates: str = "auto"
+    pool_lone_workers: bool = True
 
     def __post_init__(self) -> None:
         check_at_least("max_iterations", self.max_iterations, low=1)
@@ -71,6 +75,9 @@ class DawidSkene:
 
     def fit(self, votes: Votes) -> Fit:
         """Return the fit to some votes."""
+        return fit_pooled(votes, self._fit) if self.pool_lone_workers else self._fit(votes)
+
+    def _fit(self, votes: Votes) -> Fit:
         cells = max(votes.n_workers * votes.n_answers, votes.n_items) * votes.n_choices
         if self.candidates == "answered" or (self.candidates == "auto" and cells > MAX_TABLE):
             return fit_answered(

@@ -18,6 +18,7 @@ from graticule.annotation.aggregation.config_checks import check_at_least
 from graticule.annotation.aggregation.fit import Fit, blank_idle, list_dense
 from graticule.annotation.aggregation.gold import Gold
 from graticule.annotation.aggregation.hbcc_state import HbccState, make_prior
+from graticule.annotation.aggregation.lone_workers import fit_pooled
 from graticule.annotation.aggregation.quantiles import split_by_quantile
 from graticule.annotation.aggregation.shares import share_votes
 from graticule.annotation.aggregation.stopping import stands_still
@@ -58,6 +59,8 @@ class Hbcc:
         Steps at most, with and without subtypes.
     tolerance
         Steps end when the bound of the evidence rises by less than this, per vote.
+    pool_lone_workers
+        Whether workers who voted once share a matrix, so that a crowd of strangers costs no more than one worker.
 
     Notes
     -----
@@ -87,6 +90,7 @@ class Hbcc:
     vote_weight: float = 0.5
     max_iterations: int = 200
     tolerance: float = 1e-6
+    pool_lone_workers: bool = True
 
     def __post_init__(self) -> None:
         for name in ("n_worker_types", "n_subtypes", "max_iterations"):
@@ -110,6 +114,9 @@ class Hbcc:
 
     def fit(self, votes: Votes) -> Fit:
         """Return the fit to some votes."""
+        return fit_pooled(votes, self._fit) if self.pool_lone_workers else self._fit(votes)
+
+    def _fit(self, votes: Votes) -> Fit:
         if self.count_cells(votes) > MAX_CELLS:
             raise ConfigError(
                 f"method 'hbcc' on {votes.n_workers} workers, {votes.n_items} items and {votes.n_choices} labels; "

@@ -90,7 +90,7 @@ def _make_binary(answers: Answers, gold: Gold | None) -> Votes:
     if gold is not None:
         place, found = _find(asked, gold.image.astype(np.int64) * k + gold.label)
         known[place] = gold.holds[found]
-    return _sort(
+    return sort_votes(
         Votes(
             item=item.astype(np.int32, copy=False),
             worker=answers.worker,
@@ -122,7 +122,7 @@ def _make_choices(answers: Answers, gold: Gold | None) -> Votes:
     if gold is not None:
         place, found = _find(asked, gold.image.astype(np.int64))
         known[place] = choice_of[gold.label[found]]
-    return _sort(
+    return sort_votes(
         Votes(
             item=item.astype(np.int32, copy=False),
             worker=worker,
@@ -168,7 +168,7 @@ def _find(known: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return place[found], found
 
 
-def _sort(votes: Votes) -> Votes:
+def sort_votes(votes: Votes) -> Votes:
     """Return the votes in one order, whatever order the rows of the table had."""
     n_answers = np.int64(max(votes.n_answers, 1))
     key = votes.item.astype(np.int64)
