@@ -190,3 +190,19 @@ def test_any_table_gives_a_page_or_a_clear_error(tmp_path, monkeypatch, header, 
     (tmp_path / "images.csv").write_text(text, encoding="utf-8")
     (tmp_path / "top1.csv").write_text("image_id,prediction\nbus,bus\n0,bus\né,x\n", encoding="utf-8")
     assert run("audit", "images.csv", "--predictions", "top1.csv", "--bootstraps", "10", "--partitions", "10") in (0, 2)
+
+
+def test_the_map_follows_the_policy_that_places_were_located_with(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(
+        f"i{n},cup,{latitude},{longitude}\n"
+        for n, (latitude, longitude) in enumerate([(48.85, 2.35), (52.52, 13.4)] * 30)
+    )
+    (tmp_path / "places.csv").write_text("image_id,label,latitude,longitude\n" + rows)
+    (tmp_path / "said.csv").write_text("image_id,prediction\n" + "".join(f"i{n},cup\n" for n in range(60)))
+    drawn = []
+    for policy in ("de-facto", "united-nations"):
+        assert run("locate", "places.csv", "--policy", policy, "-o", f"{policy}.parquet") == 0
+        assert run("audit", f"{policy}.parquet", "--predictions", "said.csv", "--by", "country", "-o", policy) == 0
+        drawn.append((tmp_path / policy / "figures" / "world_map.svg").read_text())
+    assert drawn[0] != drawn[1]

@@ -265,6 +265,7 @@ def test_the_record_says_what_was_audited_and_survives_json(make_case):
         FAST,
         scheme="geode",
         boundary_policy="as the UN draws them",
+        disputed_areas={"crimea": "UKR", "bir_tawil": None},
         photos="Photos.",
         region_countries={"Asia": ("JPN",)},
     )

@@ -7,6 +7,7 @@ import pytest
 
 from graticule.geo.countries import load_countries
 from graticule.geo.countries_at import find_countries
+from graticule.geo.policies import load_policy
 from graticule.geo.projection import CANVAS_HEIGHT, CANVAS_WIDTH, project_points
 from graticule.geo.shapes import load_shapes
 
@@ -112,3 +113,9 @@ def test_the_projection_has_its_published_proportions():
     width = right - left
     assert width[0] / CANVAS_HEIGHT == pytest.approx(2.05, abs=0.005)
     assert width[1] / width[0] == pytest.approx(0.59, abs=0.005)
+
+
+def test_a_policy_is_followed_from_its_assignments_alone():
+    policy = load_policy("united-nations")
+    assert load_shapes(assignments=policy.assignments) == load_shapes("united-nations")
+    assert load_shapes("united-nations", assignments=load_policy("de-facto").assignments) == load_shapes()

@@ -24,6 +24,7 @@ class Placed:
     images: pl.DataFrame
     scheme: str = ""
     boundary_policy: str = ""
+    disputed_areas: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
     region_countries: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
 
@@ -69,6 +70,7 @@ def _as_located(images: pl.DataFrame, info: Mapping[str, Any], *, by: str) -> Pl
         images=images,
         scheme=str(info.get("scheme", "")) if has_countries else "",
         boundary_policy=str(info.get("policy", "")) if has_countries else "",
+        disputed_areas=dict(info.get("disputed_areas", {})) if has_countries else {},
         region_countries=regions,
     )
 

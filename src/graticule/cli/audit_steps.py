@@ -211,6 +211,7 @@ def _configure(request: AuditRequest, placed: Placed, files: Sequence[Path]) -> 
         seed=request.seed,
         scheme=placed.scheme,
         boundary_policy=placed.boundary_policy,
+        disputed_areas=placed.disputed_areas,
         region_countries=placed.region_countries,
         photos=request.photos_note,
         photos_are_rendered=request.rendered,

@@ -41,6 +41,8 @@ class AuditRecord:
     n_bootstraps: int = 1000
     scheme: str = ""
     boundary_policy: str = ""
+    disputed_areas: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
+    """Disputed place, or code of a country that counts as another → alpha-3 code, None for none: for the map."""
     photos: str = ""
     """What the photos are, in a sentence; a page about rendered scenes must say so here."""
     photos_are_rendered: bool = False

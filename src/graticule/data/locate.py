@@ -70,6 +70,7 @@ class LocateResult:
             "scheme": self.scheme.name,
             "scheme_text": self.scheme.describe(),
             "policy": self.policy.describe(),
+            "disputed_areas": self.policy.assignments,
             "region_countries": {region: list(codes) for region, codes in region_countries(self).items()},
         }
 

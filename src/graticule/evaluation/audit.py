@@ -156,6 +156,7 @@ def _make_record(aligned: Alignment, predictions: Sequence[Predictions], *, conf
         n_bootstraps=config.n_bootstraps,
         scheme=config.scheme,
         boundary_policy=config.boundary_policy,
+        disputed_areas=config.disputed_areas,
         photos=config.photos,
         photos_are_rendered=config.photos_are_rendered,
         dropped=sum_up_dropped(aligned),

@@ -41,6 +41,8 @@ class AuditConfig:
     """Name of the region scheme, for the record."""
     boundary_policy: str = ""
     """How disputed areas were assigned, for the record."""
+    disputed_areas: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
+    """The same, place by place, for the record's map."""
     photos: str = ""
     """What the photos are, in a sentence, for the record."""
     photos_are_rendered: bool = False

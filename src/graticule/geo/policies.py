@@ -49,6 +49,11 @@ class Policy:
         code = self.areas.get(area) if area in AREAS else area
         return self.countries.get(code, code) if code is not None else None
 
+    @property
+    def assignments(self) -> dict[str, str | None]:
+        """Place of `AREAS`, or code of a country that counts as another → alpha-3 code; None for no country."""
+        return {**self.areas, **self.countries}
+
     def describe(self) -> str:
         """Return the policy in words, with the user's changes, as a report prints it."""
         changed = f" Changed by the user: {'; '.join(self.changes)}." if self.changes else ""

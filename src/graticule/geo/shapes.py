@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
-from graticule.geo.policies import Policy, load_policy
+from graticule.geo.policies import AREAS, Policy, load_policy
 from graticule.geo.projection import CANVAS_HEIGHT, CANVAS_WIDTH, project_points
 
 SMALL_PIXELS = 6.0
@@ -52,8 +52,17 @@ class WorldShapes:
     """SVG path data of meridians and parallels every 30 degrees."""
 
 
-def load_shapes(policy: str | Policy = "de-facto") -> WorldShapes:
+def load_shapes(
+    policy: str | Policy = "de-facto", *, assignments: Mapping[str, str | None] | None = None
+) -> WorldShapes:
     """Return the outlines of all countries, disputed places drawn with the country that the policy names.
+
+    Parameters
+    ----------
+    policy
+        The policy, or its name.
+    assignments
+        `graticule.geo.policies.Policy.assignments` of another policy, which is then followed instead.
 
     Examples
     --------
@@ -62,6 +71,10 @@ def load_shapes(policy: str | Policy = "de-facto") -> WorldShapes:
     (2000, 974, 'M', True)
     """
     chosen = load_policy(policy) if isinstance(policy, str) else policy
+    if assignments:
+        countries_of = {code: country for code, country in assignments.items() if code not in AREAS}
+        areas_of = {**chosen.areas, **{area: assignments[area] for area in AREAS if area in assignments}}
+        chosen = replace(chosen, areas=areas_of, countries=countries_of)
     parts: dict[str | None, list[tuple[str, Mapping[str, Any]]]] = {}
     for area, drawing in _read_outlines().items():
         parts.setdefault(chosen.country_of(area), []).append((area, drawing))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import polars as pl
 
@@ -40,6 +40,8 @@ class Groups:
     """Coverage of the intervals, as in 95%."""
     countries: Mapping[str, tuple[str, ...]]
     """Alpha-3 codes of each, for the map."""
+    disputed_areas: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
+    """Which country the map draws disputed places with; see `graticule.geo.policies.Policy.assignments`."""
 
     def name(self, key: str) -> str:
         """Return what people call a group."""
@@ -69,6 +71,7 @@ def order_groups(metrics: pl.DataFrame, *, record: AuditRecord) -> Groups:
         min_images=record.min_images,
         confidence=percent_tick(record.confidence),
         countries=_list_countries(ordered, record=record),
+        disputed_areas=record.disputed_areas,
     )
 
 

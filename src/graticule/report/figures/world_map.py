@@ -33,7 +33,7 @@ def draw_world_map(metrics: pl.DataFrame, groups: Groups, models: tuple[str, ...
     judged = [accuracy.get(region=key).value for key in mapped if key not in groups.thin]
     bins = make_bins(judged or [0.0, 1.0], limit=STEPS)
     territories = tuple(_make_territory(key, groups=groups, accuracy=accuracy, bins=bins) for key in mapped)
-    shapes = load_shapes()
+    shapes = load_shapes(assignments=groups.disputed_areas)
     labelled = len(mapped) <= LABELLED
     title = f"Accuracy by {groups.one} on the map"
     alt = _describe(mapped, groups=groups, accuracy=accuracy, model=model)
