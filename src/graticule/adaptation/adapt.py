@@ -15,7 +15,7 @@ from graticule.adaptation.adapt_metrics import Scored, measure_run
 from graticule.adaptation.algorithm import Algorithm
 from graticule.adaptation.algorithms import ALGORITHMS
 from graticule.adaptation.cross_fit import Part, split_work
-from graticule.adaptation.inference import Inferred, join_inferred
+from graticule.adaptation.inference import Inferred, join_inferred, pick_inferred
 from graticule.adaptation.problem import Picked, Problem, Queries, make_problem
 from graticule.adaptation.selection import ORACLE
 from graticule.adaptation.trainer import Training
@@ -137,13 +137,14 @@ def adapt_problem(
     algorithm = trainings[0][1].algorithm
     threshold = work.find_threshold(algorithm, found, by_position) if settings.is_universal else None
     name = str(settings.algorithm)
+    rows = [by_position[int(position)] for position in problem.target.positions if int(position) in by_position]
     has_home = len(parts) == 1 and name != TARGET_SUPERVISED
     metrics = measure_run(
         _score(found, problem.test, by_position),
         labels=problem.labels,
         home=_score_home(algorithm, problem) if has_home else None,
         threshold=threshold,
-        validators=work.validate(algorithm) if has_home else {},
+        validators=work.validate(algorithm, target=pick_inferred(found, rows)) if has_home else {},
         model=name,
     )
     return AdaptResult(

@@ -31,6 +31,8 @@ def infer(algorithm: Algorithm, vectors: Float[np.ndarray, "n ..."]) -> Inferred
     with torch.inference_mode():
         for start in range(0, len(vectors), BLOCK_ROWS):
             inputs = torch.from_numpy(np.ascontiguousarray(vectors[start : start + BLOCK_ROWS])).to(device)
+            if inputs.ndim == 4:
+                inputs = inputs.contiguous(memory_format=torch.channels_last)
             blocks.append(algorithm.predict(inputs))
     return Inferred(
         features=np.concatenate([block.features.cpu().numpy() for block in blocks]),
@@ -39,6 +41,16 @@ def infer(algorithm: Algorithm, vectors: Float[np.ndarray, "n ..."]) -> Inferred
         members={
             name: np.concatenate([block.members[name].cpu().numpy() for block in blocks]) for name in blocks[0].members
         },
+    )
+
+
+def pick_inferred(found: Inferred, rows: Sequence[int]) -> Inferred:
+    """Return what was found of some rows."""
+    return Inferred(
+        features=found.features[rows],
+        logits=found.logits[rows],
+        unknown_scores=found.unknown_scores[rows],
+        members={name: logits[rows] for name, logits in found.members.items()},
     )
 
 

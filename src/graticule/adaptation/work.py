@@ -120,10 +120,10 @@ class Work:
         found = self.problem.inputs.infer(algorithm, test.positions)
         return float((found.logits.argmax(axis=1) == test.codes)[known].mean()) if known.any() else float("nan")
 
-    def look(self, algorithm: Algorithm) -> Seen:
-        """Return what validators may see."""
+    def look(self, algorithm: Algorithm, *, target: Inferred | None = None) -> Seen:
+        """Return what validators may see; ``target`` is what was inferred of the target's images already."""
         problem = self.problem
-        target = problem.inputs.infer(algorithm, problem.target.positions)
+        target = target or problem.inputs.infer(algorithm, problem.target.positions)
         training = problem.inputs.infer(algorithm, problem.source.positions)
         held, codes = training, problem.source.targets
         if problem.validation is not None:
@@ -139,9 +139,9 @@ class Work:
             target_logits=target.logits,
         )
 
-    def validate(self, algorithm: Algorithm) -> dict[str, float]:
+    def validate(self, algorithm: Algorithm, *, target: Inferred) -> dict[str, float]:
         """Return all validators' scores."""
-        seen = self.look(algorithm)
+        seen = self.look(algorithm, target=target)
         return {name: validator(seen) for name, validator in VALIDATORS.items()}
 
     def find_threshold(self, algorithm: Algorithm, found: Inferred, by_position: Mapping[int, int]) -> float:
