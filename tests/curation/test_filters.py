@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from PIL import Image, ImageFilter
 
-from graticule.curation import looks
+from graticule.curation import faces, looks
 from graticule.curation.filter_files import filter_file
 from graticule.curation.filters.apply import Files, filter_images
 from graticule.curation.filters.filter import FilterConfig
@@ -15,7 +15,7 @@ from graticule.curation.looks import look_at_images, measure_blur, measure_flatn
 from graticule.data.readers.images import read_images
 from graticule.data.store import read_table
 from graticule.data.tables import IMAGES, REJECTS
-from graticule.errors import ConfigError, TableError
+from graticule.errors import ConfigError, MissingExtraError, TableError
 
 
 def draw(seed=0, size=(300, 280)):
@@ -54,20 +54,20 @@ def test_a_killed_run_goes_on_where_it_stopped(photos, tmp_path, monkeypatch):
     seen = []
     look_at = looks.look_at
 
-    def stop_after_twenty(data):
+    def stop_after_twenty(data, *, faces):
         seen.append(data)
         if len(seen) > 20:
             raise KeyboardInterrupt
-        return look_at(data)
+        return look_at(data, faces=faces)
 
     monkeypatch.setattr(looks, "look_at", stop_after_twenty)
     with pytest.raises(KeyboardInterrupt):
         look_at_images(photos, base=tmp_path, journal=journal, workers=1, progress=False)
     again = []
 
-    def count(data):
+    def count(data, *, faces):
         again.append(data)
-        return look_at(data)
+        return look_at(data, faces=faces)
 
     monkeypatch.setattr(looks, "look_at", count)
     resumed = look_at_images(photos, base=tmp_path, journal=journal, workers=1, progress=False)
@@ -162,3 +162,10 @@ def test_every_real_photo_gets_a_row_or_a_reason(shared, tmp_path, folder):
     assert not list(tmp_path.glob("*.partial"))
     for path in kept["path"]:
         assert (tmp_path / path).exists()
+
+
+def test_faces_need_their_extra_and_say_how_to_get_it(photos, tmp_path, monkeypatch):
+    faces.load_detector.cache_clear()
+    monkeypatch.setattr(faces.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match=r"graticule\[faces\]"):
+        filter_images(photos, ["faces"], files=Files(base=tmp_path, progress=False))

@@ -18,6 +18,7 @@ LIST = "\n".join(f"  {name:<13} {line}" for name, (_, line) in FILTERS.items())
 @click.option("--min-size", metavar="WxH", default="640x480", show_default=True, help="resolution: the least pixels.")
 @click.option("--max-flat", type=float, default=0.98, show_default=True, help="uniform: share of one colour.")
 @click.option("--max-blur", type=float, default=0.6, show_default=True, help="blurred: from 0 (sharp) to 1.")
+@click.option("--max-face", type=float, default=0.5, show_default=True, help="faces: from 0 to 1, sure of a face.")
 @click.option("--regions", type=MANY, multiple=True, metavar="REGION…", help="in_region: those that count.")
 @click.option("--scheme", metavar="NAME|FILE", help="in_region: what coordinates mean.  [default: as located]")
 @click.option("--concepts", type=click.Path(path_type=Path), metavar="FILE", help="one_label: names of each label.")
@@ -35,6 +36,7 @@ def filter_command(
     min_size: str,
     max_flat: float,
     max_blur: float,
+    max_face: float,
     regions: tuple[str, ...],
     scheme: str | None,
     concepts: Path | None,
@@ -68,6 +70,7 @@ def filter_command(
         min_short_side=shorter,
         max_flat_share=max_flat,
         max_blur=max_blur,
+        max_face=max_face,
         regions=regions,
         scheme=scheme,
         native_share=native_share,

@@ -19,6 +19,7 @@ import polars as pl
 from jaxtyping import Float32, UInt8
 from PIL import Image
 
+from graticule.curation.faces import LONG_SIDE, load_detector, score_face
 from graticule.data.decode import measure_image, open_image, quiet_decoding
 from graticule.data.journal import Journal, hash_plan
 from graticule.data.sources import read_bytes
@@ -41,9 +42,10 @@ LOOKS = {
     "seen_height": pl.Int64(),
     "flat_share": pl.Float64(),
     "blur": pl.Float64(),
+    "face": pl.Float64(),
 }
 """Columns of what is measured: why it cannot be read, its size as shown, the share of pixels that have the median's
-colour, and how blurred it is, from 0 to 1."""
+colour, how blurred it is, from 0 to 1, and, where it was asked for, how sure it is that it shows a face."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +57,14 @@ class Look:
     seen_height: int | None = None
     flat_share: float | None = None
     blur: float | None = None
+    face: float | None = None
 
 
 def look_at_images(
     images: pl.DataFrame,
     *,
     base: str | Path = ".",
+    faces: bool = False,
     journal: str | Path | None = None,
     workers: int | None = None,
     progress: bool = True,
@@ -73,22 +77,31 @@ def look_at_images(
         An images table with paths; images without one are in trouble.
     base
         Folder that relative paths start from.
+    faces
+        Whether to look for faces; needs the extra ``faces``.
     journal
         Folder to keep finished work in; None keeps none. The caller removes it when its own result is written.
     workers
         Threads; None takes one for each processor.
     progress
         Whether to draw a progress bar.
+
+    Raises
+    ------
+    MissingExtraError
+        Faces are looked for, and the extra is not installed.
     """
+    if faces:
+        load_detector()
     paths = images["path"].to_list() if "path" in images.columns else [None] * images.height
     place = Path(base)
-    kept = Journal(folder=Path(journal), plan=_describe(paths, place)) if journal else None
+    kept = Journal(folder=Path(journal), plan=_describe(paths, place, faces=faces)) if journal else None
     done = kept.read()[0] if kept else pl.DataFrame()
     if done.schema != pl.Schema(LOOKS) or done.height > len(paths):
         done = pl.DataFrame(schema=LOOKS)
     parts, waiting = [done], list[Look]()
     n_kept, kept_at = done.height, time.monotonic()
-    rest = _look_in_order(paths[n_kept:], place, workers=workers or len(os.sched_getaffinity(0)))
+    rest = _look_in_order(paths[n_kept:], place, faces=faces, workers=workers or len(os.sched_getaffinity(0)))
     for found in track(rest, total=len(paths), done=n_kept, label="Looking", shown=progress):
         waiting.append(found)
         if kept and time.monotonic() - kept_at > JOURNAL_INTERVAL_S:
@@ -99,8 +112,8 @@ def look_at_images(
     return pl.concat([*parts, _as_frame(waiting)])
 
 
-def look_at(data: bytes) -> Look:
-    """Return what a file's bytes look like.
+def look_at(data: bytes, *, faces: bool = False) -> Look:
+    """Return what a file's bytes look like; with ``faces``, how sure it is that there is a face too.
 
     Notes
     -----
@@ -108,9 +121,10 @@ def look_at(data: bytes) -> Look:
     """
     try:
         facts = measure_image(data, verify=False)
-        picture = open_image(data, min_side=SHORT_SIDE)
+        picture = open_image(data, min_side=LONG_SIDE if faces else SHORT_SIDE)
     except GraticuleError as error:
         return Look(trouble=str(error))
+    face = score_face(picture) if faces else None
     scale = SHORT_SIDE / min(picture.size)
     if scale < 1:
         size = (max(1, round(picture.width * scale)), max(1, round(picture.height * scale)))
@@ -118,7 +132,11 @@ def look_at(data: bytes) -> Look:
     pixels = np.asarray(picture)
     grey = np.asarray(picture.convert("L"), dtype=np.float32)
     return Look(
-        seen_width=facts.width, seen_height=facts.height, flat_share=measure_flatness(pixels), blur=measure_blur(grey)
+        seen_width=facts.width,
+        seen_height=facts.height,
+        flat_share=measure_flatness(pixels),
+        blur=measure_blur(grey),
+        face=face,
     )
 
 
@@ -157,17 +175,17 @@ def measure_blur(grey: Float32[np.ndarray, "h w"]) -> float:
     return worst
 
 
-def _describe(paths: Sequence[str | None], base: Path) -> str:
+def _describe(paths: Sequence[str | None], base: Path, *, faces: bool) -> str:
     from graticule import __version__
 
-    return hash_plan((__version__, str(SHORT_SIDE), str(base.resolve()), *(path or "" for path in paths)))
+    return hash_plan((__version__, str(SHORT_SIDE), str(faces), str(base.resolve()), *(path or "" for path in paths)))
 
 
 def _as_frame(found: Sequence[Look]) -> pl.DataFrame:
     return pl.DataFrame([astuple(look) for look in found], schema=LOOKS, orient="row")
 
 
-def _look_in_order(paths: Sequence[str | None], base: Path, *, workers: int) -> Generator[Look]:
+def _look_in_order(paths: Sequence[str | None], base: Path, *, faces: bool, workers: int) -> Generator[Look]:
     """Yield what each file looks like, in order, with a bounded number of files in work."""
     chunks = [paths[start : start + CHUNK_IMAGES] for start in range(0, len(paths), CHUNK_IMAGES)]
     running: deque[Future[list[Look]]] = deque()
@@ -176,23 +194,23 @@ def _look_in_order(paths: Sequence[str | None], base: Path, *, workers: int) -> 
         for chunk in chunks:
             if len(running) >= 3 * workers:
                 yield from running.popleft().result()
-            running.append(pool.submit(_look_at_chunk, chunk, base))
+            running.append(pool.submit(_look_at_chunk, chunk, base, faces))
         while running:
             yield from running.popleft().result()
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _look_at_chunk(paths: Sequence[str | None], base: Path) -> list[Look]:
+def _look_at_chunk(paths: Sequence[str | None], base: Path, faces: bool) -> list[Look]:
     with quiet_decoding():
-        return [_look_at_one(path, base) for path in paths]
+        return [_look_at_one(path, base, faces=faces) for path in paths]
 
 
-def _look_at_one(path: str | None, base: Path) -> Look:
+def _look_at_one(path: str | None, base: Path, *, faces: bool) -> Look:
     if path is None:
         return Look(trouble="the table names no file for it")
     try:
         data = read_bytes(path, base)
     except GraticuleError as error:
         return Look(trouble=str(error).removeprefix(f"{base / path}: "))
-    return look_at(data)
+    return look_at(data, faces=faces)

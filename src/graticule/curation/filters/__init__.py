@@ -17,6 +17,10 @@ FILTERS: dict[str, tuple[str, str]] = {
         "graticule.curation.filters.blurred:find_blurred",
         "not blurred all over",
     ),
+    "faces": (
+        "graticule.curation.filters.faces:find_faces",
+        "shows no face (extra: faces)",
+    ),
     "location": (
         "graticule.curation.filters.location:find_unlocated",
         "has a latitude and a longitude, and not 0° 0°",

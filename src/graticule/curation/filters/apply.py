@@ -16,7 +16,7 @@ from graticule.curation.looks import look_at_images
 from graticule.curation.selection import Selection, divide_images, no_findings
 from graticule.errors import ConfigError, unknown_choice
 
-NEEDS_LOOKS = ("readable", "uniform", "blurred")
+NEEDS_LOOKS = ("readable", "uniform", "blurred", "faces")
 """Filters that open every image."""
 
 
@@ -118,5 +118,10 @@ def _look(images: pl.DataFrame, chosen: Sequence[str], files: Files) -> pl.DataF
             "has no column 'path'. Leave them out, or add paths."
         )
     return look_at_images(
-        images, base=files.base, journal=files.journal, workers=files.workers, progress=files.progress
+        images,
+        base=files.base,
+        faces="faces" in chosen,
+        journal=files.journal,
+        workers=files.workers,
+        progress=files.progress,
     )

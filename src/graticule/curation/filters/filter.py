@@ -23,6 +23,8 @@ class FilterConfig:
     """uniform: a picture of which a larger share is one colour is left out (ours)."""
     max_blur: float = 0.6
     """blurred: a picture whose blur, from 0 to 1, is larger is left out (ours; see docs/curation.md)."""
+    max_face: float = 0.5
+    """faces: a picture that shows a face with this certainty or more is left out (ours; see docs/curation.md)."""
     regions: tuple[str, ...] = ()
     """in_region: regions that count; empty takes all."""
     scheme: str | None = None
@@ -35,7 +37,7 @@ class FilterConfig:
     """native_label, min_images: the column whose values are compared."""
 
     def __post_init__(self) -> None:
-        for name in ("max_flat_share", "max_blur", "native_share"):
+        for name in ("max_flat_share", "max_blur", "max_face", "native_share"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"{name} is {getattr(self, name)}, expected a share from 0 to 1.")
         for name in ("min_long_side", "min_short_side", "min_images"):
