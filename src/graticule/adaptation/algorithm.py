@@ -189,6 +189,8 @@ class Algorithm(nn.Module, ABC):
 
     def find_both(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Return the features of the source and of the target, normalised as the option ``batch_statistics`` says."""
+        if getattr(self.config, "batch_statistics", JOINT) == SEPARATE:
+            return self.find_features(batch.source), self.find_features(batch.target)
         both = self.find_both_at_once(batch)
         return both[: len(batch.source)], both[len(batch.source) :]
 
