@@ -20,6 +20,11 @@ GATE_FAILED = 1
 @click.option(
     "--labels", metavar="FILE", help="labels.yaml: what a model's classes or prompts are; or what people accept."
 )
+@click.option(
+    "--superclasses",
+    metavar="FILE",
+    help="With --labels of people: groups of labels, for confusions within and between them (label, superclass).",
+)
 @add_label_options
 @click.option("--train", "trains", multiple=True, metavar="QUERY", help="Train a linear probe on these images first.")
 @click.option("--group", metavar="COLUMN", help="With --train: images that share a value stay in one fold.")

@@ -29,9 +29,15 @@ def holds_people(labels: str | None) -> bool:
 
 
 def add_people(
-    audit: Audit, labels: str, *, images: pl.DataFrame, predictions: list[Predictions], config: AuditConfig
-) -> Audit:
-    """Return the audit with every number of the label kind, and with what it says of the gap in the headline.
+    audit: Audit,
+    labels: str,
+    *,
+    superclasses: str | None,
+    images: pl.DataFrame,
+    predictions: list[Predictions],
+    config: AuditConfig,
+) -> tuple[Audit, pl.DataFrame]:
+    """Return the audit with every number of the label kind and what it says of the gap, and the suspected images.
 
     How often each label was selected, accepted or not, is read from ``….selections.parquet`` beside the table, where
     ``graticule annotate aggregate`` writes it; without it, labels that are not accepted count as never selected.
@@ -44,7 +50,11 @@ def add_people(
     source = Path(labels)
     beside = source.with_name(f"{source.stem}.selections.parquet")
     selections = pl.read_parquet(beside) if beside.is_file() else None
-    tables = PeopleTables(labels=read_checked(source, LABELS), selections=selections)
+    tables = PeopleTables(
+        labels=read_checked(source, LABELS),
+        selections=selections,
+        superclasses=read_superclasses(superclasses) if superclasses else None,
+    )
     found = score_labels(images, predictions, tables, config=config)
     metrics = pl.concat([audit.metrics, found.metrics], how="vertical_relaxed")
     sentences = [f"People accepted a label of {found.n_labelled:,} images."]
@@ -52,7 +62,45 @@ def add_people(
     if found.suspects.height:
         sentences.append(f"Nobody saw the given label in {found.suspects.height:,} images: look at them first.")
     record = replace(audit.record, headline=(*audit.record.headline, *sentences))
-    return replace(audit, metrics=metrics, record=record)
+    return replace(audit, metrics=metrics, record=record), found.suspects
+
+
+def read_superclasses(path: str) -> dict[str, str]:
+    """Return label → superclass from a table with those two columns, or a JSON object of superclass → its labels.
+
+    Raises
+    ------
+    TableError, FileError
+        The file holds neither, or a label has two superclasses.
+    """
+    import json
+
+    from graticule.data.readers.rows import read_rows
+    from graticule.errors import TableError, shown
+
+    source = Path(path)
+    if source.suffix.lower() == ".json":
+        try:
+            found = json.loads(source.read_text("utf-8"))
+            pairs = [(str(label), str(name)) for name, labels in found.items() for label in labels]
+        except (OSError, ValueError, AttributeError, TypeError) as error:
+            raise TableError(
+                f"{path}: not readable as superclasses ({error}); expected a JSON object, superclass → list of labels."
+            ) from error
+    else:
+        rows = read_rows(source)
+        missing = [name for name in ("label", "superclass") if name not in rows.columns]
+        if missing:
+            raise TableError(
+                f"{path}: no column {shown(missing, limit=2)}; expected the columns label and superclass. It has "
+                f"{shown(rows.columns, limit=5)}."
+            )
+        pairs = list(rows.select("label", "superclass").cast(pl.String).drop_nulls().iter_rows())
+    superclass_of = dict(pairs)
+    twice = sorted({label for label, name in pairs if superclass_of[label] != name})
+    if twice:
+        raise TableError(f"{path}: {shown(twice, limit=5)} stand under two superclasses; expected one each. Keep one.")
+    return superclass_of
 
 
 def _describe_gaps(metrics: pl.DataFrame) -> list[str]:

@@ -32,6 +32,7 @@ class AuditRequest:
     models: tuple[str, ...] = ()
     layout: str | None = None
     labels: str | None = None
+    superclasses: str | None = None
     templates: str | None = None
     aggregation: str | None = None
     others: str | None = None
@@ -79,6 +80,7 @@ def run_audit(request: AuditRequest) -> AuditOutcome:
     GraticuleError
         Something given cannot be used; what was there before is as it was.
     """
+    from graticule.data.store import replace_atomically
     from graticule.evaluation.audit import audit_predictions
     from graticule.evaluation.gate import check_gate
 
@@ -89,7 +91,16 @@ def run_audit(request: AuditRequest) -> AuditOutcome:
     config = _configure(request, placed, (photos.file, *files))
     audit = audit_predictions(placed.images, predictions, config=config)
     if request.labels is not None and holds_people(request.labels):
-        audit = add_people(audit, request.labels, images=placed.images, predictions=predictions, config=config)
+        audit, suspects = add_people(
+            audit,
+            request.labels,
+            superclasses=request.superclasses,
+            images=placed.images,
+            predictions=predictions,
+            config=config,
+        )
+        with replace_atomically(request.output / "suspects.csv") as temporary:
+            suspects.write_csv(temporary)
     page = write_audit(audit, request, photos)
     broken = check_gate(request.fail_if, audit.metrics).reasons if request.fail_if else ()
     return AuditOutcome(page=page, headline=audit.record.headline, broken_rules=tuple(broken))
@@ -184,6 +195,11 @@ def _check(request: AuditRequest) -> None:
         raise ConfigError(
             f"--labels {request.labels} names a model's labels, but no --model is given; expected a table of labels "
             "that people accept (image_id, label), or a model to run."
+        )
+    if request.superclasses and not holds_people(request.labels):
+        raise ConfigError(
+            "--superclasses was given without a table of what people accept; expected --labels labels.parquet, since "
+            "people's confusions are what models' are compared with."
         )
     how = {"--templates": request.templates, "--aggregation": request.aggregation, "--others": request.others}
     unused = [flag for flag, value in how.items() if value is not None]

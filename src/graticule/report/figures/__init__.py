@@ -1,10 +1,13 @@
 """Figures, one a file: each takes the metrics table and returns a drawing with its table, or None."""
 
+from graticule.report.figures.ambiguous_pairs import draw_ambiguous_pairs
 from graticule.report.figures.calibration import draw_calibration
 from graticule.report.figures.confusion_matrix import draw_confusion_matrix
 from graticule.report.figures.confusions import draw_confusions
 from graticule.report.figures.figure import Drawer
 from graticule.report.figures.heatmap import draw_heatmap
+from graticule.report.figures.label_doubts import draw_label_doubts
+from graticule.report.figures.label_fidelity import draw_label_fidelity
 from graticule.report.figures.label_ranges import draw_label_ranges
 from graticule.report.figures.model_differences import draw_model_differences
 from graticule.report.figures.probability_boxes import draw_probability_boxes
@@ -48,6 +51,16 @@ FIGURES: dict[str, Drawer] = {
         draw=draw_model_differences,
         each_model=False,
         needs="One model was audited; give several prediction files to compare models on the same images.",
+    ),
+    "label_fidelity": Drawer(
+        draw=draw_label_fidelity,
+        each_model=True,
+        needs="No labels that people accept were given; `graticule audit … --labels labels.parquet` adds them, and "
+        "tells a gap between {many} apart from a fault of their labels.",
+    ),
+    "label_doubts": Drawer(draw=draw_label_doubts, each_model=False, needs="No labels that people accept were given."),
+    "ambiguous_pairs": Drawer(
+        draw=draw_ambiguous_pairs, each_model=False, needs="People told all labels apart, or none were given."
     ),
 }
 """Figure → how it is drawn."""

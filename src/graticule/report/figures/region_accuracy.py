@@ -16,7 +16,7 @@ from graticule.report.drawing.symbols import pick_symbol
 from graticule.report.estimates import Estimates
 from graticule.report.figures.figure import DataTable, Field, Figure
 from graticule.report.groups import Groups
-from graticule.report.wording import interval, percent, percent_interval, percent_tick, plural
+from graticule.report.wording import count, interval, percent, percent_interval, percent_tick, plural
 
 ROWS_SHOWN = 60
 
@@ -60,7 +60,7 @@ def draw_region_accuracy(metrics: pl.DataFrame, groups: Groups, models: tuple[st
             f"Each dot is a {groups.one}'s accuracy, the bar its {groups.confidence} interval (Wilson), the dashed "
             "line the accuracy over all images. Where two bars do not overlap, chance is an unlikely explanation."
         ),
-        notes=(f"The {ROWS_SHOWN} lowest are drawn; {plural(hidden, 'more')} in the table.",) if hidden > 0 else (),
+        notes=(f"The {ROWS_SHOWN} lowest are drawn; {count(hidden)} more in the table.",) if hidden > 0 else (),
     )
 
 

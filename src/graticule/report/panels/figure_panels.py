@@ -75,6 +75,16 @@ PLANS: dict[str, Plan] = {
         question="Can its confidence be trusted equally in every {one}?",
         figures=("calibration",),
     ),
+    "people": Plan(
+        title="By what people see",
+        question="How much of a difference between {many} is left when any label that people accept counts as right?",
+        figures=("label_fidelity",),
+    ),
+    "doubts": Plan(
+        title="Can the labels be trusted?",
+        question="Where did people see something else than the data set says, and which labels do they mix up?",
+        figures=("label_doubts", "ambiguous_pairs"),
+    ),
     "models": Plan(
         title="Models side by side",
         question="Which model is better, and is it better everywhere?",
