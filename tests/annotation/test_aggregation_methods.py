@@ -306,8 +306,10 @@ def test_quantiles_share_ties_alike():
     assert parts.sum(axis=0) == pytest.approx([2.0, 2.0])
 
 
-@pytest.mark.parametrize("method", [DawidSkene, Hbcc])
-def test_workers_who_voted_once_count_as_one_worker(method):
+@pytest.mark.parametrize(
+    ("pooled", "plain"), [(DawidSkene(), DawidSkene(pool_lone_workers=False)), (Hbcc(max_lone_workers=1), Hbcc())]
+)
+def test_workers_who_voted_once_count_as_one_worker(pooled, plain):
     rows = [(f"i{i}", f"w{w}", "cat" if i % 2 else "dog") for i in range(6) for w in range(2)]
     rows += [("i0", "a", "cat"), ("i1", "b", "cat"), ("i2", "c", "cat"), ("i3", "d", "dog")]
     lone = set("abcd")
@@ -316,9 +318,9 @@ def test_workers_who_voted_once_count_as_one_worker(method):
         table = pl.DataFrame(found, schema=["image_id", "worker_id", "label"], orient="row")
         return code_answers(table.with_columns(task_id=pl.col("image_id")))
 
-    apart = method().aggregate(code(rows))
+    apart = pooled.aggregate(code(rows))
     together = [(image, "lone" if worker in lone else worker, label) for image, worker, label in rows]
-    merged = method(pool_lone_workers=False).aggregate(code(together))
+    merged = plain.aggregate(code(together))
     np.testing.assert_allclose(apart.probability, merged.probability, atol=1e-9)
     skills = dict(apart.to_workers().select("worker_id", "skill").iter_rows())
     of_merged = dict(merged.to_workers().select("worker_id", "skill").iter_rows())

@@ -343,7 +343,6 @@ def slow_hbcc(votes, subtypes):
 @given(crowds())
 def test_hbcc_with_a_fixed_prior_equals_the_loops_of_bayesian_classifier_combination(votes):
     model = Hbcc(
-        pool_lone_workers=False,
         n_worker_types=1,
         n_subtypes=1,
         prior_weight=1e12,

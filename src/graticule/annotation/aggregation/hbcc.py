@@ -59,8 +59,9 @@ class Hbcc:
         Steps at most, with and without subtypes.
     tolerance
         Steps end when the bound of the evidence rises by less than this, per vote.
-    pool_lone_workers
-        Whether workers who voted once share a matrix, so that a crowd of strangers costs no more than one worker.
+    max_lone_workers
+        Workers who voted once share a matrix where there are more of them than this, so that a crowd of strangers costs
+        no more than one worker. Up to then each has one of its own, which the others' inform.
 
     Notes
     -----
@@ -90,7 +91,7 @@ class Hbcc:
     vote_weight: float = 0.5
     max_iterations: int = 200
     tolerance: float = 1e-6
-    pool_lone_workers: bool = True
+    max_lone_workers: int = 10_000
 
     def __post_init__(self) -> None:
         for name in ("n_worker_types", "n_subtypes", "max_iterations"):
@@ -98,6 +99,7 @@ class Hbcc:
         for name in ("prior_right", "prior_wrong", "prior_weight"):
             check_at_least(name, getattr(self, name), low=1e-3)
         check_at_least("tolerance", self.tolerance, low=0)
+        check_at_least("max_lone_workers", self.max_lone_workers, low=0)
         check_at_least("vote_weight", self.vote_weight, low=0)
         check_at_least("1 - vote_weight", 1 - self.vote_weight, low=0)
 
@@ -114,7 +116,7 @@ class Hbcc:
 
     def fit(self, votes: Votes) -> Fit:
         """Return the fit to some votes."""
-        return fit_pooled(votes, self._fit) if self.pool_lone_workers else self._fit(votes)
+        return fit_pooled(votes, self._fit, more_than=self.max_lone_workers)
 
     def _fit(self, votes: Votes) -> Fit:
         if self.count_cells(votes) > MAX_CELLS:

@@ -16,7 +16,7 @@ from graticule.annotation.aggregation.fit import Fit, blank_idle
 from graticule.annotation.aggregation.votes import Votes, sort_votes
 
 
-def fit_pooled(votes: Votes, fit: Callable[[Votes], Fit]) -> Fit:
+def fit_pooled(votes: Votes, fit: Callable[[Votes], Fit], *, more_than: int = 1) -> Fit:
     """Return a model's fit to the votes, with all workers of a single vote taken as one worker.
 
     Parameters
@@ -25,6 +25,8 @@ def fit_pooled(votes: Votes, fit: Callable[[Votes], Fit]) -> Fit:
         The votes.
     fit
         The model. It may meet several votes of one worker on an item.
+    more_than
+        Up to so many workers of a single vote are left as they are.
 
     Notes
     -----
@@ -32,7 +34,7 @@ def fit_pooled(votes: Votes, fit: Callable[[Votes], Fit]) -> Fit:
     """
     n_votes = np.bincount(votes.worker, minlength=votes.n_workers)
     is_lone = n_votes == 1
-    if np.count_nonzero(is_lone) < 2:
+    if np.count_nonzero(is_lone) <= more_than:
         return fit(votes)
     stands_for = np.where(is_lone, 0, np.cumsum(~is_lone)).astype(np.int32)
     pooled = sort_votes(replace(votes, worker=stands_for[votes.worker], n_workers=int(np.count_nonzero(~is_lone)) + 1))

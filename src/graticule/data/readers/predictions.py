@@ -88,7 +88,7 @@ def _read_form(given: pl.DataFrame, place: Path) -> Predictions:
     columns = find_score_columns(frame)
     if len(columns) > 1 and (ranked is None or _are_labels(columns, frame, ranked)):
         return read_wide(frame, columns, origin=origin)
-    if ranked is None and "label" in frame.columns:
+    if ranked is None and "label" in frame.columns and "prediction" not in frame.columns:
         _check_not_images(given, origin)
         frame = frame.rename({"label": "prediction"})
         ranked = find_ranked_columns(frame)
