@@ -65,16 +65,21 @@ def accuracy(aggregate, truth):
     return (joined["found"] == joined["label"]).mean()
 
 
-def test_the_mean_over_the_sets_is_above_the_best_published_method(shared):
-    found = {name: accuracy(aggregate_answers(answers), truth) for name, (answers, truth) in every(shared).items()}
+@pytest.fixture(scope="module")
+def found(shared):
+    """The default's accuracy on every set."""
+    return {name: accuracy(aggregate_answers(answers), truth) for name, (answers, truth) in every(shared).items()}
+
+
+def test_the_mean_over_the_sets_is_above_the_best_published_method(found):
     assert np.mean(list(found.values())) > np.mean(list(EBCC.values()))
     assert np.mean(list(found.values())) > 0.845
 
 
-def test_without_right_answers_the_default_is_never_a_hundredth_below_the_majority(shared):
+def test_without_right_answers_the_default_is_never_a_hundredth_below_the_majority(shared, found):
     for name, (answers, truth) in every(shared).items():
         voted = accuracy(AGGREGATORS["majority"]().aggregate(answers), truth)
-        assert accuracy(aggregate_answers(answers), truth) > voted - 0.01, name
+        assert found[name] > voted - 0.01, name
 
 
 def every(shared):
