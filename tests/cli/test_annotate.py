@@ -225,6 +225,26 @@ def test_gold_is_taken_as_it_is_and_settled_images_are_added(run, classified):
     assert "1 images are settled and were asked about too: 'a'" in err
 
 
+def test_without_a_method_the_one_that_finds_most_right_answers_is_taken_and_the_others_are_shown(run, classified):
+    rows = ["task_id,worker_id,image_id,label"]
+    rows += [f"t{n},w{w},i{n},{LABELS[n % 3 if w < 4 else 0]}" for n in range(30) for w in range(5)]
+    (classified / "choices.csv").write_text("\n".join(rows) + "\n")
+    code, out, err = run("aggregate", "choices.csv", "-o", "labels.parquet")
+    assert code == 0, err
+    assert "Method hbcc: There are no right answers to choose by" in out
+    gold = "\n".join(["image_id,label", *(f"i{n},{LABELS[n % 3]}" for n in range(12))])
+    (classified / "gold.csv").write_text(gold + "\n")
+    code, out, err = run("aggregate", "choices.csv", "--gold", "gold.csv", "-o", "labels.parquet")
+    assert code == 0, err
+    assert "of 12 right answers without being given them; 6 were tried." in out
+    for method in ("hbcc", "majority", "dawid_skene", "one_coin", "mace", "glad"):
+        assert f"\n  {method} " in out
+    assert run("aggregate", "answers.csv", "-o", "labels.parquet")[1].startswith("Method classify: ")
+    code, _, err = run("aggregate", "choices.csv", "--set", "smoothing=1")
+    assert code == 2
+    assert "auto has no options" in err
+
+
 def test_options_of_a_method_are_set_by_name_and_checked(run, classified):
     typed = ("aggregate", "answers.csv", "--method", "dawid_skene", "--set", "max_iterations=3", "smoothing=0.5")
     assert run(*typed)[0] == 0

@@ -7,12 +7,19 @@ from pathlib import Path
 import click
 
 from graticule.annotation.aggregation import AGGREGATORS
+from graticule.annotation.chooser import AUTO
 from graticule.cli.options import MANY, many_values
 
 
 @click.command(cls=many_values("--set"))
 @click.argument("source", metavar="ANSWERS", type=click.Path(path_type=Path))
-@click.option("--method", required=True, metavar="|".join(AGGREGATORS), help="How answers become labels.")
+@click.option(
+    "--method",
+    default=AUTO,
+    show_default=True,
+    metavar="|".join([AUTO, *AGGREGATORS]),
+    help="How answers become labels; auto takes the one that finds most of the right answers in --gold.",
+)
 @click.option("--gold", type=click.Path(path_type=Path), metavar="FILE", help="Right answers, taken as they are.")
 @click.option(
     "--settled", type=click.Path(path_type=Path), metavar="FILE", help="Labels of images that were not asked."
@@ -36,6 +43,7 @@ def aggregate(
     and OUTPUT.workers.parquet (each worker's skill).
 
     \b
+      graticule annotate aggregate answers.parquet --gold gold.parquet -o labels.parquet
       graticule annotate aggregate answers.parquet --method dawid_skene -o labels.parquet
       graticule annotate aggregate answers.csv --method glad --gold gold.csv -o labels.parquet
       graticule annotate aggregate classify.parquet --method classify --settled classify.settled.parquet

@@ -12,8 +12,9 @@ import polars as pl
 from graticule.annotation.aggregation import AGGREGATORS
 from graticule.annotation.aggregation.aggregate import Aggregate
 from graticule.annotation.aggregation.aggregator import Aggregator
-from graticule.annotation.aggregation.gold import code_gold
-from graticule.annotation.answers import code_answers
+from graticule.annotation.aggregation.gold import Gold, code_gold
+from graticule.annotation.answers import Answers, code_answers
+from graticule.annotation.chooser import AUTO, Choice, choose_method
 from graticule.annotation.controls import CONTROLS
 from graticule.annotation.exchange.files import read_checked
 from graticule.cli.annotate_files import beside
@@ -37,11 +38,16 @@ class AggregateRequest:
 
 def make_labels(request: AggregateRequest) -> list[str]:
     """Write labels, selections and workers' skills, and return what to print."""
-    aggregator = make_aggregator(request.method, request.options)
+    aggregator = None if request.method == AUTO else make_aggregator(request.method, request.options)
+    if aggregator is None and request.options:
+        raise ConfigError(f"--set {request.options[0]}: auto has no options. Name the --method whose option it is.")
     answers = code_answers(read_checked(request.source, ANSWERS), where=str(request.source))
     gold = None
     if request.gold is not None:
         gold = code_gold(read_checked(request.gold, CONTROLS), answers, where=str(request.gold))
+    sentences: list[str] = []
+    if aggregator is None:
+        aggregator, sentences = _choose(answers, gold)
     found = aggregator.aggregate(answers, gold=gold)
     labels = found.to_labels(min_probability=request.min_probability)
     selections = found.to_labels(min_probability=0.0)
@@ -64,6 +70,7 @@ def make_labels(request: AggregateRequest) -> list[str]:
     write_table(selections, beside(request.output, "selections"), LABELS, info=info, provenance=provenance)
     write_table(labels, request.output, LABELS, info=info, provenance=provenance)
     return [
+        *sentences,
         *_describe(found, labels),
         f"Labels:     {request.output}",
         f"Selections: {beside(request.output, 'selections')}",
@@ -80,7 +87,7 @@ def make_aggregator(method: str, options: Sequence[str]) -> Aggregator:
         There is no such method or option, or a value is of another type.
     """
     if method not in AGGREGATORS:
-        raise unknown_choice("method", method, AGGREGATORS, where="--method")
+        raise unknown_choice("method", method, [*AGGREGATORS, AUTO], where="--method")
     kind: Any = AGGREGATORS[method]
     known = {field.name: field.type for field in fields(kind)}
     given: dict[str, Any] = {}
@@ -92,6 +99,16 @@ def make_aggregator(method: str, options: Sequence[str]) -> Aggregator:
             raise unknown_choice(f"option of {method}", name, known, where="--set")
         given[name] = _convert(text, str(known[name]), option=option)
     return kind(**given)
+
+
+def _choose(answers: Answers, gold: Gold | None) -> tuple[Aggregator, list[str]]:
+    """Return the aggregator that fits the answers best, and what to print of the others."""
+    choice: Choice = choose_method(answers, gold=gold)
+    tried = [
+        f"  {row['method']:<20} {row['accuracy']:>6.1%} of {row['n']} right answers, Brier score {row['brier']:.3f}"
+        for row in choice.scores.sort("accuracy", descending=True, maintain_order=True).iter_rows(named=True)
+    ]
+    return AGGREGATORS[choice.method](), [f"Method {choice.method}: {choice.reason}", *tried]
 
 
 def _convert(text: str, kind: str, *, option: str) -> int | float | bool | str:
