@@ -20,7 +20,6 @@ from jaxtyping import Float
 
 from graticule.errors import ConfigError
 from graticule.evaluation.estimates import Estimates
-from graticule.evaluation.intervals import find_quantile
 from graticule.evaluation.shift.density_ratio import STEPS, RatioModel, balance_sides, make_ratio_model
 from graticule.evaluation.shift.outcomes import Outcomes, draw_again
 from graticule.evaluation.shift.shapley import share_out
@@ -131,7 +130,7 @@ def decompose_drop(
     Two assumptions carry the split, both GeoNet's: given its label, an image's background tells nothing of its
     foreground, and features hold what the model goes by. Where they fail, the rest grows. With no features the prior's
     part is the classical one of Kitagawa (1955): differences of label shares times the labels' mean accuracies.
-    Intervals are normal ones with the bootstrap's standard deviation; each draw fits the ratios again (a Newton step).
+    Intervals are Student's with the bootstrap's standard deviation; each draw fits the ratios again (a Newton step).
     """
     settings = config or DecompositionConfig()
     kinds = _check_kinds(features)
@@ -229,14 +228,21 @@ def _count_effective(weights: Float[np.ndarray, " n"]) -> float:
     return float(weights.sum() ** 2 / (weights**2).sum())
 
 
+def _find_reach(confidence: float, n_draws: int) -> float:
+    """Return how many standard deviations an interval reaches, allowing for the few draws that these come from."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(n_draws - 1, 0.5 + confidence / 2))
+
+
 def _gather(
     outcomes: Outcomes, causes: tuple[str, ...], once: _Split, again: list[_Split], *, config: DecompositionConfig
 ) -> Decomposition:
     counts = outcomes.count_labels()
     n = counts.sum(axis=0).astype(np.int64)
     n = np.where(counts.min(axis=0) > 0, n, 0)
-    alone = find_quantile(config.confidence)
-    together = find_quantile(1 - (1 - config.confidence) / len(causes))
+    alone = _find_reach(config.confidence, len(again))
+    together = _find_reach(1 - (1 - config.confidence) / len(causes), len(again))
     is_judged = counts.min(axis=0) >= config.min_images
 
     def attach(value: np.ndarray, draws: list[np.ndarray], *, reach: float, n: np.ndarray) -> Estimates:

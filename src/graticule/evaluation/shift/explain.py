@@ -65,6 +65,8 @@ class Explanation:
         The images and what the model made of them.
     decomposition
         The parts of the drop.
+    features
+        Kind → features of the images, rows as in ``joined``.
     headline
         The findings in sentences.
     notes
@@ -75,6 +77,7 @@ class Explanation:
     labels: pl.DataFrame
     joined: Joined
     decomposition: Decomposition
+    features: Mapping[str, Float[np.ndarray, "n d"]]
     headline: tuple[str, ...]
     notes: tuple[str, ...]
 
@@ -150,6 +153,7 @@ def explain_drop(
         labels=_list_labels(joined, split),
         joined=joined,
         decomposition=split,
+        features=picked.features,
         headline=tuple(headline),
         notes=tuple(notes),
     )

@@ -15,6 +15,7 @@ from graticule.evaluation.rows import make_rows
 from graticule.evaluation.shift.permutation import DistanceTest, PermutationConfig, compare_features
 from graticule.evaluation.shift.regions import Joined
 
+DEALS_A_LABEL = 40
 FEWEST = 5
 """Images a side below which a label's distance is not measured."""
 METHOD = "permutation test; low and high: what random deals give in 95 of 100 cases"
@@ -48,6 +49,8 @@ def measure_distances(
         counts = outcomes.count_labels().min(axis=0)
         codes = np.flatnonzero(counts >= FEWEST)
         tests: list[DistanceTest] = []
+        # Enough deals that a label can stand out after the adjustment for all of them.
+        settings = replace(settings, n_permutations=max(config.n_permutations, DEALS_A_LABEL * len(codes)))
         for code in codes:
             rows = np.flatnonzero(outcomes.label == code)
             tests.append(

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 
-def measure_spread(draws: Float[np.ndarray, b *m]) -> Float[np.ndarray, "*m"]:
+def measure_spread(draws: Float[np.ndarray, b * m]) -> Float[np.ndarray, "*m"]:
     """Return the standard deviation over the draws in which a number is defined; NaN where it is in fewer than two."""
     defined = np.isfinite(draws)
     n = defined.sum(axis=0)

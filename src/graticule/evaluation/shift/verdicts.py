@@ -26,15 +26,22 @@ WORDS = {
 
 
 def name_causes(found: Decomposition) -> tuple[str, ...]:
-    """Return the causes that a drop is put down to, largest first; the rest is named like any other."""
-    return _name(found.causes, found.drop.value[0], found.parts.value, found.parts.low, found.parts.high)
+    """Return the causes that a drop is put down to, largest first; the rest is none (see `has_clear_rest`)."""
+    named = _name(found.causes, found.drop.value[0], found.parts.value, found.parts.low, found.parts.high)
+    return tuple(cause for cause in named if cause != REST)
+
+
+def has_clear_rest(found: Decomposition) -> bool:
+    """Return whether a sizeable part of a drop is due to something that neither labels nor features show."""
+    return REST in _name(found.causes, found.drop.value[0], found.parts.value, found.parts.low, found.parts.high)
 
 
 def name_label_causes(found: Decomposition, label: int) -> tuple[str, ...]:
     """Return the causes that one label's own drop is put down to."""
     parts = [(part.value[label], part.low[label], part.high[label]) for part in found.label_parts]
     value, low, high = np.array(parts).T
-    return _name(found.causes, found.label_drops.value[label], value, low, high)
+    named = _name(found.causes, found.label_drops.value[label], value, low, high)
+    return tuple(cause for cause in named if cause != REST) or named
 
 
 def has_overlap(found: Decomposition) -> bool:
@@ -49,7 +56,7 @@ def write_verdict(found: Decomposition, *, source: str, target: str) -> str:
         return f"{target} is not clearly worse than {source}: the drop is {_points(drop)} points ({_range(low, high)})."
     verb = "loses" if drop > 0 else "gains"
     opening = f"From {source} to {target} the model {verb} {_points(abs(drop))} points ({_ends(low, high)})."
-    named = name_causes(found)
+    named = (*name_causes(found), *((REST,) if has_clear_rest(found) else ()))
     if not named:
         return f"{opening} No single cause is clearly larger than chance."
     places = [found.causes.index(cause) for cause in named]
