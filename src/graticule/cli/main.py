@@ -23,6 +23,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "benchmark": ("graticule.cli.benchmark:benchmark", "Many adaptations: data sets × algorithms × seeds → tables."),
     "annotate": ("graticule.cli.annotate:annotate", "Predictions → questions for people; their answers → labels."),
     "audit": ("graticule.cli.audit:audit", "Images and predictions → where the model fails, as a page and tables."),
+    "explain": ("graticule.cli.explain:explain", "Two regions → why one fails: label shares, backgrounds, designs."),
+    "compare-models": ("graticule.cli.compare_models:compare_models", "Many models → which is better, and where."),
     "demo": ("graticule.cli.demo:demo", "The main job, step by step, on real photos that can be had here."),
 }
 """Command → where it is, and its line in ``graticule --help``."""

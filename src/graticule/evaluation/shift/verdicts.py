@@ -73,10 +73,10 @@ def write_label_verdict(found: Decomposition, label: int) -> str:
         return "too few images to tell"
     low, high = found.label_drops.low[label], found.label_drops.high[label]
     if not (low > 0 or high < 0):
-        return "no clear drop"
+        return "no clear change"
     named = name_label_causes(found, label)
     if not named:
-        return "drop clear, cause unclear"
+        return "clear change, cause unclear"
     return "mostly " + " and ".join(WORDS[cause] for cause in named)
 
 

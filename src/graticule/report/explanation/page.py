@@ -28,6 +28,7 @@ EXTRA_STYLE = (
     "@media (max-width:1179px){.contents.wide-only{display:none}}"
     ".planes{display:flex;flex-wrap:wrap;gap:24px}.plane{flex:1 1 280px;max-width:460px;height:auto}"
     ".plane-frame{stroke:var(--rule)}.plane circle,.plane rect.mark-1{opacity:.55}"
+    ".plane.wide{max-width:620px;width:100%}.promised{stroke:var(--accent);stroke-width:2.5}"
     ".looked{display:flex;gap:4px}.looked img{width:50%;height:auto}"
 )
 PLAN: dict[str, tuple[str, str]] = {

@@ -14,11 +14,11 @@ from graticule.report.figures.figure import DataTable, Field, Figure
 from graticule.report.wording import points, points_interval
 
 NAMES = {
-    "prior": ("Label frequencies", "prior: the labels come in other shares"),
-    "context": ("Backgrounds", "context: what surrounds the object, given its label"),
-    "design": ("Look of the objects", "design: the object itself, given its label"),
-    "appearance": ("Look of the images", "context and design together: no masks"),
-    "rest": ("The rest", "what neither labels nor features show"),
+    "prior": ("Label frequencies", "prior: other labels are common"),
+    "context": ("Backgrounds", "context: what is around it"),
+    "design": ("Look of the objects", "design: the thing itself"),
+    "appearance": ("Look of the images", "context and design in one"),
+    "rest": ("The rest", "in neither labels nor features"),
 }
 """Part → its name and what it is."""
 

@@ -96,7 +96,7 @@ def draw_projection(embeddings: dict[str, pl.DataFrame], subject: Subject) -> Fi
         alt=f"t-SNE of {named}, {plural(n, 'image')}. Where the two colours lie apart, the regions differ.",
         caption=(
             "Distances between clusters and their sizes mean little in such a picture; the distances above have tests. "
-            f"All places stand in embedding.parquet ({count(n)} images)."
+            f"All places stand in the files embedding*.parquet ({count(n)} images)."
         ),
     )
 
