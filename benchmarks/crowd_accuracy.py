@@ -50,7 +50,7 @@ EBCC = {
     "SpectralMethodsMeetEM/trec": 0.704,
 }
 """Published accuracy of EBCC (Li, Rubinstein and Cohn 2019): of 40 random starts, the one of the best bound."""
-OTHERS = ("crowd_truth_inference/d_Duck_Identification", "crowdscale2013/fact_eval")
+OTHERS = ("crowdscale2013/fact_eval",)
 YES, MAYBE = 2, 1
 
 
