@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -88,18 +89,16 @@ def run_comparison(request: CompareRequest) -> list[str]:
     return [*found.headline, f"Numbers: {output / 'metrics.csv'}", f"Page:    {page}"]
 
 
-def list_transfer(metrics: pl.DataFrame, home: dict[str, str] | object) -> pl.DataFrame:
+def list_transfer(metrics: pl.DataFrame, home: Mapping[str, str]) -> pl.DataFrame:
     """Return a row a model and region: top-1 and top-5 accuracy and the drops from home, as GeoNet's table 2 has it."""
     import polars as pl
 
-    homes = home if isinstance(home, dict) else {}
     wide = {"accuracy": "top1", "top5_accuracy": "top5", "transfer_drop": "drop", "transfer_drop_top5": "drop_top5"}
-    rows = metrics.filter(
-        pl.col("metric").is_in(list(wide)) & pl.col("label").is_null() & pl.col("region").is_not_null()
-    )
+    is_whole = pl.col("label").is_null() & pl.col("region").is_not_null()
+    rows = metrics.filter(pl.col("metric").is_in(list(wide)) & is_whole)
     table = rows.pivot(on="metric", index=["model", "region"], values="value", aggregate_function="first")
     renamed = table.rename({old: new for old, new in wide.items() if old in table.columns})
-    trained = [homes.get(model, "") for model in renamed["model"].to_list()]
+    trained = [home.get(model, "") for model in renamed["model"].to_list()]
     return renamed.select(
         "model", pl.Series("trained_in", trained), pl.col("region").alias("tested_in"), pl.exclude("model", "region")
     )

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from graticule.errors import ConfigError, unknown_choice
 from graticule.evaluation.estimates import Estimates
@@ -92,6 +92,7 @@ def measure_robustness(
     target: Float[np.ndarray, " m"],
     *,
     n: Int[np.ndarray, " m"],
+    takes_part: Bool[np.ndarray, " m"] | None = None,
     draws: tuple[Float[np.ndarray, "b m"], Float[np.ndarray, "b m"]] | None = None,
     fit: str = "probit",
     confidence: float = 0.95,
@@ -104,6 +105,9 @@ def measure_robustness(
         Accuracies of ``m`` models.
     n
         Images of the target behind each.
+    takes_part
+        Models that the line goes through, shape ``(m,)``; None for all. Leave out those that were trained on the
+        target: they do not tell what source accuracy promises.
     draws
         The same accuracies in bootstrap draws of the images, for intervals; None for none.
     fit
@@ -123,31 +127,33 @@ def measure_robustness(
     """
     if fit not in SCALES:
         raise unknown_choice("fit", fit, SCALES, where="--fit")
-    if len(source) < FEWEST_MODELS:
+    on_line = np.ones(len(source), dtype=bool) if takes_part is None else takes_part
+    if on_line.sum() < FEWEST_MODELS:
         raise ConfigError(
-            f"effective robustness of {len(source)} models: expected at least {FEWEST_MODELS}, for a line through two "
-            "is exact. Give the predictions of more models, or leave --source and --target out."
+            f"effective robustness of {int(on_line.sum())} models: expected at least {FEWEST_MODELS}, for a line through "
+            "two is exact. Give the predictions of more models, or leave --source and --target out."
         )
     scale = SCALES[fit]
-    if np.ptp(scale.forth(source)) < 1e-9:
+    if np.ptp(scale.forth(source[on_line])) < 1e-9:
         raise ConfigError(
             "effective robustness: all models have the same source accuracy, expected different ones, or there is no "
             "line. Give other models."
         )
-    slope, intercept = _fit(scale, source, target)
+    slope, intercept = _fit(scale, source[on_line], target[on_line])
     promised = scale.back(intercept + slope * scale.forth(source))
     beyond = target - promised
     spread = np.full(len(source), np.nan)
     if draws is not None:
         again: list[np.ndarray] = []
         for one, other in zip(*draws, strict=True):
-            if np.ptp(scale.forth(one)) > 1e-9:
-                steep, level = _fit(scale, one, other)
+            if np.ptp(scale.forth(one[on_line])) > 1e-9:
+                steep, level = _fit(scale, one[on_line], other[on_line])
                 again.append(other - scale.back(level + steep * scale.forth(one)))
         spread = measure_spread(np.stack(again)) if len(again) > 1 else spread
     reach = find_quantile(confidence) * spread
-    left = scale.forth(target) - intercept - slope * scale.forth(source)
-    total = float(((scale.forth(target) - scale.forth(target).mean()) ** 2).sum())
+    up = scale.forth(target[on_line])
+    left = up - intercept - slope * scale.forth(source[on_line])
+    total = float(((up - up.mean()) ** 2).sum())
     return Robustness(
         slope=slope,
         intercept=intercept,

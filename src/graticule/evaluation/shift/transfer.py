@@ -107,13 +107,15 @@ def compare_transfer(
         sides = _find_sides(settings, regions)
         drops = [_measure_sides(aligned, right, weight, sides) for weight in weights]
         frames.append(_tell_pairs(aligned, drops, target=regions[sides[1]], config=settings))
-        if len(models) >= FEWEST_MODELS:
-            frame, sentence = _tell_robustness(aligned, drops, sides=sides, config=settings)
+        takes_part = np.array([home.get(model) != settings.target for model in models])
+        if takes_part.sum() >= FEWEST_MODELS:
+            frame, sentence = _tell_robustness(aligned, drops, takes_part, sides=sides, config=settings)
             frames.append(frame)
             headline.append(sentence)
         else:
             headline.append(
-                f"Effective robustness needs {FEWEST_MODELS} models, for a line through {len(models)} promises nothing."
+                f"Effective robustness needs {FEWEST_MODELS} models that were not trained in {settings.target}; "
+                f"there are {int(takes_part.sum())}."
             )
     metrics = pl.concat(frames)
     return Transfer(
@@ -291,6 +293,7 @@ def _tell_pairs(
 def _tell_robustness(
     aligned: Alignment,
     drops: list[tuple[np.ndarray, np.ndarray]],
+    takes_part: np.ndarray,
     *,
     sides: tuple[int, int],
     config: TransferConfig,
@@ -302,6 +305,7 @@ def _tell_robustness(
         drops[0][0],
         drops[0][1],
         n=n,
+        takes_part=takes_part,
         draws=(np.stack([draw[0] for draw in drops[1:]]), np.stack([draw[1] for draw in drops[1:]])),
         fit=config.fit,
         confidence=config.confidence,
@@ -314,7 +318,7 @@ def _tell_robustness(
             value=found.beyond.value[one], low=found.beyond.low[one], high=found.beyond.high[one], n=n[one]
         )
         promised = Estimates(value=found.promised[one], low=nothing[one], high=nothing[one], n=n[one])
-        shared = f"{config.fit} line through {len(names)} models"
+        shared = f"{config.fit} line through {int(takes_part.sum())} models"
         frames.append(make_rows("effective_robustness", beyond, model=name, region=target, method=shared))
         frames.append(make_rows("promised_accuracy", promised, model=name, region=target, method=shared))
     for metric, value in (
@@ -325,7 +329,7 @@ def _tell_robustness(
         frames.append(
             make_rows(metric, single_estimate(value, n=len(names)), model=None, region=target, method=config.fit)
         )
-    best = int(np.argmax(found.beyond.value))
+    best = int(np.argmax(np.where(takes_part, found.beyond.value, -np.inf)))
     low, high = found.beyond.low[best], found.beyond.high[best]
     clear = "clearly " if low > 0 else ""
     sentence = (

@@ -73,10 +73,11 @@ def draw_accuracy_line(
         for place, (model, _, _) in enumerate(both[:NAMED_UP_TO])
     ]
     head, top = draw_legend(tuple(legend), x=0.0, y=0.0, width=SHEET_WIDTH)
+    box = f"0 0 {number(WIDTH)} {number(HEIGHT)}"
     title = f"Accuracy in {target} against accuracy in {source}"
     body = head + tag("g", {"transform": f"translate(0 {number(top + 8)})"}, plane)
     told = (
-        f" A {fit} line through them explains {percent(explained.value)} of how {target} accuracy varies."
+        f" A {fit} line through those not trained in {target} explains {percent(explained.value)} of how they vary."
         if slope.n
         else ""
     )
@@ -88,7 +89,7 @@ def draw_accuracy_line(
         + tag(
             "svg",
             {
-                "viewBox": f"0 0 {number(WIDTH)} {number(HEIGHT)}",
+                "viewBox": box,
                 "class": "plane wide",
                 "role": "img",
                 "aria-label": title,
@@ -107,8 +108,11 @@ def draw_accuracy_line(
                 for model, one, other in both
             ),
         ),
-        alt=f"{plural(len(both), 'model')}; all below the diagonal lose on the way.{told}",
-        caption="On the thin diagonal nothing is lost. The thick line is what source accuracy promises.",
+        alt=f"{plural(len(both), 'model')}; those below the diagonal lose on the way.{told}",
+        caption=(
+            "On the thin diagonal nothing is lost. The thick line is what source accuracy promises; models that were "
+            "trained in the target take no part in it."
+        ),
     )
 
 
@@ -149,5 +153,5 @@ def _draw_plane(
         tip = tag("title", {}, f"{model}: {percent(one.value)} and {percent(other.value)}")
         parts.append(tag("use", {"href": f"#shape-{symbol.shape}", "class": symbol.css, "x": x, "y": y}, tip))
     middle = {"class": "tick-text middle", "x": (LEFT + WIDTH - RIGHT) / 2, "y": HEIGHT - 8}
-    parts.append(tag("text", middle, f"Accuracy in {source} → ; upwards: accuracy in {target}"))
+    parts.append(tag("text", middle, f"Across: accuracy in {source}   ·   upwards: accuracy in {target}"))
     return join(parts)

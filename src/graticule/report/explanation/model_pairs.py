@@ -7,7 +7,7 @@ import polars as pl
 from graticule.report.drawing.marks import Point, Span
 from graticule.report.drawing.rows import Line, Row, RowPlot
 from graticule.report.drawing.scales import make_symmetric_axis
-from graticule.report.estimates import Estimates
+from graticule.report.estimates import NAN, Estimates
 from graticule.report.explanation.row_figure import list_cut, make_row_figure
 from graticule.report.figures.figure import DataTable, Field, Figure
 from graticule.report.wording import count, p_value, plural, points, points_interval
@@ -54,7 +54,7 @@ def draw_model_pairs(metrics: pl.DataFrame, *, models: tuple[str, ...]) -> Figur
 
     def find_drop(model: str, other: str) -> tuple[float, float, float]:
         found = next((one for key, one in drops[model] if key.group == other), None)
-        return (found.value, found.low, found.high) if found else (float("nan"),) * 3
+        return (found.value, found.low, found.high) if found else (NAN, NAN, NAN)
 
     return make_row_figure(
         plot,
