@@ -15,6 +15,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "graticule.cli.curate_filter:filter_command",
         "Images that can be read, are large enough, have a place and one label …",
     ),
+    "dedup": (
+        "graticule.cli.curate_dedup:dedup",
+        "Near-duplicates, within a set or between train and test; with a page of pairs.",
+    ),
     "balance": (
         "graticule.cli.curate_balance:balance",
         "As many images of each label in every region; or a mix of two sources.",
@@ -45,7 +49,8 @@ def curate() -> None:
     \b
     From photos to a benchmark:
       graticule curate filter images.parquet --use location readable -o filtered.parquet
-      graticule curate balance filtered.parquet --low 200 --high 300 -o balanced.parquet
+      graticule curate dedup filtered.parquet -o unique.parquet
+      graticule curate balance unique.parquet --low 200 --high 300 -o balanced.parquet
       graticule curate split balanced.parquet --sizes train=0.85 test=0.15 -o split.parquet
       graticule curate stats split.parquet -o stats/
 

@@ -72,8 +72,10 @@ class ImageFacts:
     exif: ExifFacts
 
 
-def open_image(source: str | Path | bytes, *, min_side: int | None = None, max_pixels: int = MAX_PIXELS) -> Image.Image:
-    """Return the picture as 8-bit RGB, upright.
+def open_image(
+    source: str | Path | bytes, *, min_side: int | None = None, grey: bool = False, max_pixels: int = MAX_PIXELS
+) -> Image.Image:
+    """Return the picture as 8-bit RGB, or grey, upright.
 
     Parameters
     ----------
@@ -82,6 +84,8 @@ def open_image(source: str | Path | bytes, *, min_side: int | None = None, max_p
     min_side
         A hint that the picture will be made smaller: a JPEG may be decoded at 1/2, 1/4 or 1/8 of its size as long as
         its shorter side keeps at least this many pixels. None decodes in full. See Notes on what to pass.
+    grey
+        Whether to return the lightness alone; of a JPEG the colours are then not even decoded.
     max_pixels
         Pictures with more are refused.
 
@@ -109,9 +113,13 @@ def open_image(source: str | Path | bytes, *, min_side: int | None = None, max_p
     """
     data = source if isinstance(source, bytes) else read_file(Path(source))
     with quiet_decoding(), _reasons(data), _open(data, max_pixels=max_pixels) as image:
-        _reduce(image, min_side)
+        _reduce(image, min_side, mode="L" if grey else None)
         image.load()
-        return to_rgb(_upright(image))
+        upright = _upright(image)
+        if grey and upright.mode == "L" and "transparency" not in upright.info:
+            return upright
+        colours = to_rgb(upright)
+        return colours.convert("L") if grey else colours
 
 
 def measure_image(source: str | Path | bytes, *, verify: bool = True, max_pixels: int = MAX_PIXELS) -> ImageFacts:
@@ -174,10 +182,11 @@ def _open(data: bytes, *, max_pixels: int) -> Image.Image:
     return image
 
 
-def _reduce(image: Image.Image, min_side: int | None) -> None:
+def _reduce(image: Image.Image, min_side: int | None, mode: str | None = None) -> None:
     """Have a JPEG decoded at a reduced scale whose shorter side keeps at least ``min_side`` pixels."""
-    if min_side is not None and min_side > 0 and image.format in ("JPEG", "MPO"):
-        image.draft(None, (min_side, min_side))  # pyright: ignore[reportArgumentType]  # None keeps the mode
+    if image.format in ("JPEG", "MPO") and (mode is not None or (min_side is not None and min_side > 0)):
+        size = (min_side, min_side) if min_side else None
+        image.draft(mode, size)  # pyright: ignore[reportArgumentType]  # None keeps the mode, or the size
 
 
 def _upright(image: Image.Image) -> Image.Image:

@@ -244,6 +244,26 @@ FAILURES = Table(
     },
 )
 
+DUPLICATES = Table(
+    name="duplicates",
+    row="an image that is a near-duplicate of another",
+    key=("image_id",),
+    columns={
+        "image_id": _key("name of the image"),
+        "path": _text("file, relative to this table's file, or a URI"),
+        "cluster": _key("name of its cluster: the image_id of the cluster's first choice"),
+        "is_kept": Column(dtype=FLAG, required=True, nullable=False, meaning="whether the image stays"),
+        "reason": _key("rule that links it to the nearest: sha256, pixels, perceptual, geonet or embedding"),
+        "distance": Column(dtype=FLOAT, low=0, meaning="distance to the nearest, as the rule measures it"),
+        "nearest": _key("image_id of the image for whose sake it goes, or, where it stays, of the nearest one"),
+        "n_images": Column(dtype=COUNT, unit="images", low=2, meaning="images of the cluster"),
+        "largest_distance": Column(
+            dtype=FLOAT, low=0, meaning="largest distance within the cluster; far above the threshold in a chain"
+        ),
+        "largest_by": _text("rule that measured it: the least sure one that links the cluster"),
+    },
+)
+
 TABLES: dict[str, Table] = {
     table.name: table
     for table in (
@@ -259,6 +279,7 @@ TABLES: dict[str, Table] = {
         METRICS,
         EMBEDDING,
         FAILURES,
+        DUPLICATES,
     )
 }
 

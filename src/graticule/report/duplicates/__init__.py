@@ -1,0 +1,1 @@
+"""The page of near-duplicates: pairs to look at."""
