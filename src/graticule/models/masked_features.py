@@ -15,7 +15,7 @@ import polars as pl
 
 from graticule.data.decode import open_image
 from graticule.data.sources import read_bytes
-from graticule.data.store import describe_run, read_table, write_table
+from graticule.data.store import describe_run, read_info, read_table, replace_atomically, write_table
 from graticule.data.tables import FEATURES
 from graticule.errors import FileError, ImageError, TableError, shown
 from graticule.models.feature_map import FeatureMap, find_feature_map
@@ -82,16 +82,18 @@ def extract_masked_features(
     folder.check()
     if "path" not in images.columns:
         raise TableError("images: no column 'path', expected one to read the photos. Scan the photos' folder.")
+    digest = _digest(images, network, Path(masks))
+    done = _find_done(Path(output), digest)
+    if done is not None:
+        return done
     feature_map = find_feature_map(network)
-    parts = Path(output) / f".masked-{_digest(images, network, Path(masks))}"
+    parts = Path(output) / f".masked-{digest}"
     starts = range(0, images.height, PART_IMAGES)
     for start in track(starts, total=len(starts), label="masked features", unit="part", shown=shown_bar):
         place = parts / f"{start:09d}.parquet"
         if not place.is_file():
             batch = images.slice(start, PART_IMAGES)
             table = _extract_part(batch, base=Path(base), network=network, feature_map=feature_map, masks=folder)
-            from graticule.data.store import replace_atomically
-
             with replace_atomically(place) as temporary:
                 table.write_parquet(temporary)
     rows = pl.concat([pl.read_parquet(parts / f"{start:09d}.parquet") for start in starts])
@@ -107,9 +109,15 @@ def extract_masked_features(
         background=good.select("image_id", features=pl.col(BACKGROUND)),
         rejects=rows.filter(pl.col("reason").is_not_null()).select(path=pl.col("image_id"), reason=pl.col("reason")),
     )
-    info = {"model": network.name, "layer": feature_map.layer, "n_features": feature_map.n_channels}
+    info = {
+        "model": network.name,
+        "layer": feature_map.layer,
+        "n_features": feature_map.n_channels,
+        "made_of": digest,
+        "rejects": found.rejects.rows(),
+    }
     for name, table in ((FOREGROUND, found.foreground), (BACKGROUND, found.background)):
-        made = describe_run("explain", config={**info, "part": name, "masks": Path(masks).name})
+        made = describe_run("explain", config={"model": network.name, "part": name, "masks": Path(masks).name})
         write_table(table, Path(output) / f"{name}.parquet", FEATURES, info={**info, "part": name}, provenance=made)
     for part in parts.glob("*.parquet"):
         part.unlink()
@@ -123,8 +131,20 @@ def read_masked_features(output: str | Path) -> MaskedFeatures:
     return MaskedFeatures(
         foreground=read_table(place / f"{FOREGROUND}.parquet", FEATURES),
         background=read_table(place / f"{BACKGROUND}.parquet", FEATURES),
-        rejects=pl.DataFrame(schema={"path": pl.String, "reason": pl.String}),
+        rejects=pl.DataFrame(
+            read_info(place / f"{FOREGROUND}.parquet").get("rejects", []),
+            schema={"path": pl.String, "reason": pl.String},
+            orient="row",
+        ),
     )
+
+
+def _find_done(output: Path, digest: str) -> MaskedFeatures | None:
+    """Return what an earlier run has made of the same images, network and masks; None where it has not."""
+    files = [output / f"{name}.parquet" for name in (FOREGROUND, BACKGROUND)]
+    if not all(file.is_file() and read_info(file).get("made_of") == digest for file in files):
+        return None
+    return read_masked_features(output)
 
 
 def _extract_part(

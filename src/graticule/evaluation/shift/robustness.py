@@ -130,8 +130,8 @@ def measure_robustness(
     on_line = np.ones(len(source), dtype=bool) if takes_part is None else takes_part
     if on_line.sum() < FEWEST_MODELS:
         raise ConfigError(
-            f"effective robustness of {int(on_line.sum())} models: expected at least {FEWEST_MODELS}, for a line through "
-            "two is exact. Give the predictions of more models, or leave --source and --target out."
+            f"effective robustness of {int(on_line.sum())} models: expected at least {FEWEST_MODELS}, for a line "
+            "through two is exact. Give the predictions of more models, or leave --source and --target out."
         )
     scale = SCALES[fit]
     if np.ptp(scale.forth(source[on_line])) < 1e-9:
