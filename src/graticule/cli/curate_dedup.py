@@ -27,8 +27,8 @@ USUAL = ("sha256", "pixels", "perceptual")
     "--remove-from", default="train", show_default=True, metavar="VALUE", help="--across: the side that loses."
 )
 @click.option("--features", type=click.Path(path_type=Path), metavar="FILE", help="embedding: from `graticule embed`.")
-@click.option("--max-bits", type=int, default=8, show_default=True, help="perceptual: of 63 that may differ.")
-@click.option("--min-correlation", type=float, default=0.9, show_default=True, help="perceptual: of small pictures.")
+@click.option("--max-bits", type=int, default=9, show_default=True, help="perceptual: of 63 that may differ.")
+@click.option("--min-correlation", type=float, default=0.92, show_default=True, help="perceptual: of small pictures.")
 @click.option(
     "--turns",
     default="turned",

@@ -144,7 +144,7 @@ def _align_features(images: pl.DataFrame, features: pl.DataFrame | None) -> Floa
             "Run `graticule embed` on this table of images, or leave the rule 'embedding' out."
         )
     values = joined["features"].to_numpy().astype(np.float32)
-    broken = joined["image_id"].filter(pl.Series(~np.isfinite(values).all(axis=1))).to_list()
+    broken = joined["image_id"].gather(np.flatnonzero(~np.isfinite(values).all(axis=1))).to_list()
     if broken:
         raise TableError(
             f"features: {len(broken)} images have a value that is not a number ({shown(broken)}). "

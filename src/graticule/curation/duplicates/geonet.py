@@ -101,7 +101,7 @@ class Scenes:
 
 def project(colours: UInt8[np.ndarray, "n 32 32 3"]) -> Float32[np.ndarray, "n b"]:
     """Return a few numbers of each picture; their Euclidean distance is at most `measure_pictures`."""
-    flat = colours.reshape(len(colours), -1)
+    flat = colours.reshape(len(colours), SIDE * SIDE * 3)
     starts = range(0, len(flat), CHECKED_AT_ONCE)
     parts = [flat[start : start + CHECKED_AT_ONCE].astype(np.float32) @ _projection() for start in starts]
     return np.concatenate(parts or [np.empty((0, _projection().shape[1]), dtype=np.float32)])
@@ -111,7 +111,7 @@ def measure_pictures(
     first: UInt8[np.ndarray, "m 32 32 3"], second: UInt8[np.ndarray, "m 32 32 3"]
 ) -> Float64[np.ndarray, " m"]:
     """Return the Euclidean distance of pictures, as a share of that between black and white."""
-    apart = (first.astype(np.float32) - second).reshape(len(first), -1)
+    apart = (first.astype(np.float32) - second).reshape(len(first), SIDE * SIDE * 3)
     return np.sqrt(np.einsum("mi,mi->m", apart, apart) / max(1, apart.shape[1])).astype(np.float64) / 255
 
 
@@ -123,7 +123,7 @@ def measure_histograms(
 
 
 def _link_in_cells(scenes: Scenes, chosen: Bool[np.ndarray, " n"], config: DuplicateConfig) -> Generator[Links]:
-    from scipy.spatial import cKDTree
+    from scipy.spatial import KDTree
 
     places = np.flatnonzero(chosen)
     places = places[np.argsort(scenes.cells[places], kind="stable")]
@@ -132,9 +132,9 @@ def _link_in_cells(scenes: Scenes, chosen: Bool[np.ndarray, " n"], config: Dupli
         if len(members) < 2:
             continue
         points = scenes.bounds[members]
-        tree = cKDTree(points)
+        tree = KDTree(points)
         for start in range(0, len(members), CHECKED_AT_ONCE):
-            block = cKDTree(points[start : start + CHECKED_AT_ONCE])
+            block = KDTree(points[start : start + CHECKED_AT_ONCE])
             near = block.sparse_distance_matrix(tree, config.max_pixel_distance * SLACK, output_type="ndarray")
             first, second = members[near["i"] + start], members[near["j"]]
             yield from _check(scenes, first[first < second], second[first < second], config)
@@ -142,7 +142,7 @@ def _link_in_cells(scenes: Scenes, chosen: Bool[np.ndarray, " n"], config: Dupli
 
 def _link_over_edges(scenes: Scenes, config: DuplicateConfig) -> Generator[Links]:
     """Yield links between photos in different cells that were taken near each other."""
-    from scipy.spatial import cKDTree
+    from scipy.spatial import KDTree
 
     if config.edge_km <= 0 or config.max_pixel_distance <= 0:
         return
@@ -154,9 +154,9 @@ def _link_over_edges(scenes: Scenes, config: DuplicateConfig) -> Generator[Links
             _place_on_sphere(scenes.north[members], scenes.east[members]) / (config.edge_km * SLACK),
         ]
     )
-    tree = cKDTree(points)
+    tree = KDTree(points)
     for start in range(0, len(members), CHECKED_AT_ONCE):
-        block = cKDTree(points[start : start + CHECKED_AT_ONCE])
+        block = KDTree(points[start : start + CHECKED_AT_ONCE])
         near = block.sparse_distance_matrix(tree, 1.0, p=np.inf, output_type="ndarray")
         first, second = members[near["i"] + start], members[near["j"]]
         wanted = (first < second) & (scenes.cells[first] != scenes.cells[second])
@@ -199,7 +199,7 @@ def _unpack(held: pl.Series) -> UInt8[np.ndarray, "m 32 32 3"]:
 
 
 def _count_levels(colours: UInt8[np.ndarray, "m 32 32 3"]) -> Float64[np.ndarray, "m 3 16"]:
-    levels = (colours.reshape(len(colours), -1, 3) // (256 // BINS)).astype(np.int64)
+    levels = (colours.reshape(len(colours), SIDE * SIDE, 3) // (256 // BINS)).astype(np.int64)
     keys = levels + BINS * np.arange(3) + 3 * BINS * np.arange(len(colours))[:, None, None]
     counts = np.bincount(keys.ravel(), minlength=len(colours) * 3 * BINS)
     return counts.reshape(len(colours), 3, BINS) / (SIDE * SIDE)

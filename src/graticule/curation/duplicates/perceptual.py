@@ -58,14 +58,18 @@ def link_alike(evidence: Evidence, config: DuplicateConfig) -> Links:
     Notes
     -----
     Pictures whose signatures are equal are each linked to the first of them, and only the first is compared with
-    others; what it is linked to, they all are. A picture of one colour is linked to its equals only.
+    others; what it is linked to, they all are. A picture of one colour is linked to none: two
+    white walls are no copies.
     """
-    greys, rows = unpack_greys(require_signatures(evidence))
-    equal = link_equal(require_signatures(evidence)["greys"], evidence.rank)
-    is_first = np.ones(evidence.images.height, dtype=bool)
+    signatures = require_signatures(evidence)
+    greys, rows = unpack_greys(signatures)
+    has_contrast = measure_contrast(greys) >= LEAST_CONTRAST
+    greys, rows = greys[has_contrast], rows[has_contrast]
+    equal = link_equal(signatures["greys"].gather(rows), evidence.rank[rows])
+    is_first = np.ones(len(rows), dtype=bool)
     is_first[equal.second] = False
-    chosen = is_first[rows] & (measure_contrast(greys) >= LEAST_CONTRAST)
-    greys, rows = greys[chosen], rows[chosen]
+    equal = Links(first=rows[equal.first], second=rows[equal.second], distance=equal.distance)
+    greys, rows = greys[is_first], rows[is_first]
     found = [
         Links(first=rows[part.first], second=rows[part.second], distance=part.distance)
         for version in list_versions(config)
@@ -155,7 +159,8 @@ def correlate(
 def _pool(pictures: Float32[np.ndarray, "m 32 32"]) -> Float32[np.ndarray, "m 256"]:
     """Return pictures of 16 × 16, with mean 0 and length 1."""
     step = SIDE // POOLED
-    pooled = pictures.reshape(len(pictures), POOLED, step, POOLED, step).mean(axis=(2, 4)).reshape(len(pictures), -1)
+    pooled = pictures.reshape(len(pictures), POOLED, step, POOLED, step).mean(axis=(2, 4))
+    pooled = pooled.reshape(len(pictures), POOLED * POOLED)
     pooled = pooled - pooled.mean(axis=1, keepdims=True)
     length = np.sqrt(np.einsum("mi,mi->m", pooled, pooled))
     return pooled / np.maximum(length, 1e-6)[:, None]

@@ -31,11 +31,12 @@ def link_equal_pixels(evidence: Evidence, config: DuplicateConfig) -> Links:
     """
     del config
     signatures = require_signatures(evidence)
-    may_be = _share_picture(signatures) | _resemble_across_formats(signatures)
+    must_decode = _share_picture(signatures) | _resemble_across_formats(signatures)
     paths = evidence.images["path"].to_list()
+    # Equal files need no decoding: what they were decoded to for the signature is equal too.
     whole = [
-        _hash_whole(path, evidence.base) if is_candidate else None
-        for path, is_candidate in zip(paths, may_be, strict=True)
+        _hash_whole(path, evidence.base) if must else key
+        for path, key, must in zip(paths, signatures["picture_key"], must_decode, strict=True)
     ]
     return link_equal(pl.Series(whole, dtype=pl.Binary), evidence.rank)
 

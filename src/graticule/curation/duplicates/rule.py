@@ -23,9 +23,9 @@ MAX_BITS = 16
 class DuplicateConfig:
     """Thresholds of the rules. Those of GeoNet's rule were not published; all were chosen on our own photos."""
 
-    max_bits: int = 8
+    max_bits: int = 9
     """perceptual: bits of 63 in which the hashes of two pictures may differ (ours; see docs/duplicates.md)."""
-    min_correlation: float = 0.9
+    min_correlation: float = 0.92
     """perceptual: correlation that the small pictures behind two hashes must have (ours; see docs/duplicates.md)."""
     turns: str = "turned"
     """perceptual: none, turned (by quarters) or all (mirrored too)."""

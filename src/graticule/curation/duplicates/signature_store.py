@@ -51,7 +51,7 @@ def recall_signatures(paths: Sequence[str | None], *, reading: Reading) -> pl.Da
         )
         older = stored.join(added, on=["file", "has_colours"], how="anti")
         with replace_atomically(place) as temporary:
-            pl.concat([older, added.select(STORED)]).write_parquet(temporary)
+            pl.concat([older, added.select(list(STORED))]).write_parquet(temporary)
     return found.drop("row")
 
 
