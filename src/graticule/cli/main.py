@@ -25,6 +25,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "audit": ("graticule.cli.audit:audit", "Images and predictions → where the model fails, as a page and tables."),
     "explain": ("graticule.cli.explain:explain", "Two regions → why one fails: label shares, backgrounds, designs."),
     "compare-models": ("graticule.cli.compare_models:compare_models", "Many models → which is better, and where."),
+    "value": ("graticule.cli.value:value", "What images are worth: data sets compared, mixes, and what to buy next."),
     "demo": ("graticule.cli.demo:demo", "The main job, step by step, on real photos that can be had here."),
 }
 """Command → where it is, and its line in ``graticule --help``."""

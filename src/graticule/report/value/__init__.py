@@ -1,0 +1,1 @@
+"""The pages of ``graticule value``: curves, gains, coverage and quotas."""
