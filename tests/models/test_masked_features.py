@@ -210,6 +210,24 @@ def test_a_probes_head_is_read_off_its_probabilities():
     assert np.allclose(found.weights, centred, atol=0.01)
 
 
+def test_detections_that_are_sure_enough_are_united():
+    from graticule.models.mask_rcnn import unite_detections
+
+    masks = np.zeros((3, 2, 2))
+    masks[0, 0, 0], masks[1, 1, 1], masks[2, 0, 1] = 0.9, 0.6, 0.9
+    assert unite_detections(masks, np.array([0.9, 0.5, 0.4])).tolist() == [[True, False], [False, True]]
+    assert not unite_detections(masks[:0], np.zeros(0)).any()
+
+
+def test_weights_of_another_network_are_refused(tmp_path):
+    from graticule.errors import ModelError
+    from graticule.models.mask_rcnn import load_mask_rcnn
+
+    torch.save({"weight": torch.zeros(1)}, tmp_path / "other.pt")
+    with pytest.raises(ModelError, match="no weights of maskrcnn_resnet50_fpn"):
+        load_mask_rcnn(str(tmp_path / "other.pt"))
+
+
 def test_a_folder_without_masks_is_named_and_writes_nothing(network, photos, tmp_path):
     folder, images = photos
     (tmp_path / "empty").mkdir()

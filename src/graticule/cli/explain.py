@@ -14,6 +14,7 @@ import click
 @click.option("--target", metavar="QUERY", required=True, help="Where it may not.")
 @click.option("--features", type=click.Path(path_type=Path), help="Features of whole images (graticule embed).")
 @click.option("--masks", type=click.Path(path_type=Path), help="Folder of masks, white where the object is.")
+@click.option("--mask-rcnn", metavar="FILE|hub", help="Make masks by Mask R-CNN with these weights instead.")
 @click.option("--model", metavar="NAME", help="With --masks or --saliency: the network whose feature map is pooled.")
 @click.option("--weights", metavar="FILE|hub|package|random", help="With --model: where its weights come from.")
 @click.option("--context", type=click.Path(path_type=Path), help="Background features, if they are at hand.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,7 @@ class ExplainRequest:
     target: str
     features: Path | None = None
     masks: Path | None = None
+    mask_rcnn: str | None = None
     model: str | None = None
     weights: str | None = None
     context: Path | None = None
@@ -69,6 +70,7 @@ def run_explain(request: ExplainRequest) -> list[str]:
     regions = TwoRegions(source=request.source, target=request.target, group=request.group)
     superclasses = _read_superclasses(request, images)
     joined = join_regions(images, predictions, regions=regions)  # before anything long: queries and names may be wrong
+    request = make_masks(request, joined.images)
     found = explain_drop(
         images,
         predictions,
@@ -79,6 +81,17 @@ def run_explain(request: ExplainRequest) -> list[str]:
         config=config,
     )
     return write_folder(request, found, adapted=adapted)
+
+
+def make_masks(request: ExplainRequest, images: pl.DataFrame) -> ExplainRequest:
+    """Return the request with the folder of masks that Mask R-CNN makes, where that was asked for."""
+    if request.mask_rcnn is None:
+        return request
+    from graticule.models.mask_rcnn import write_masks
+
+    folder = request.output / "artefacts" / "masks"
+    write_masks(images, base=find_base(request), output=folder, weights=request.mask_rcnn)
+    return replace(request, masks=folder, mask_rcnn=None)
 
 
 def gather_features(request: ExplainRequest, images: pl.DataFrame) -> dict[str, pl.DataFrame]:
@@ -168,7 +181,13 @@ def _check(request: ExplainRequest) -> None:
         Two options contradict each other, or one lacks its other.
     """
     needs_model = [
-        name for name, given in (("--masks", request.masks), ("--saliency", request.saliency)) if given is not None
+        name
+        for name, given in (
+            ("--masks", request.masks),
+            ("--mask-rcnn", request.mask_rcnn),
+            ("--saliency", request.saliency),
+        )
+        if given is not None
     ]
     if needs_model and request.model is None:
         raise ConfigError(
@@ -177,11 +196,13 @@ def _check(request: ExplainRequest) -> None:
         )
     if request.model is not None and not needs_model:
         raise ConfigError("--model without --masks or --saliency: it has nothing to do. Give one of them, or leave it.")
-    if request.swap and request.masks is None:
+    if request.masks is not None and request.mask_rcnn is not None:
+        raise ConfigError("--masks and --mask-rcnn: both give masks. Leave one of them out.")
+    if request.swap and request.masks is None and request.mask_rcnn is None:
         raise ConfigError("--swap without --masks: backgrounds cannot be cut out. Add --masks and --model.")
     if (request.context is None) != (request.design is None):
         raise ConfigError("--context and --design: one alone was given, expected both. Add the other, or leave it out.")
-    if request.masks is not None and request.context is not None:
+    if (request.masks is not None or request.mask_rcnn is not None) and request.context is not None:
         raise ConfigError("--masks and --context: both make background features. Leave one of them out.")
     if request.saliency is not None:
         from graticule.errors import unknown_choice

@@ -24,7 +24,8 @@ KINDS = (
     "natural_object.n.01",
     "artifact.n.01",
 )
-"""Synsets that stand for kinds; a label belongs to the one that is the fewest steps above it."""
+"""Synsets that stand for kinds; a label belongs to the one that is the fewest steps above it, of several the first."""
+FAR = 10_000
 
 
 def group_by_wordnet(
@@ -62,7 +63,7 @@ def group_by_wordnet(
             continue
         steps = {above: n for above, n in known.ancestors(synset).items() if above in named}
         if steps:
-            groups[label] = named[min(steps, key=lambda above: (steps[above], above))]
+            groups[label] = named[min(named, key=lambda kind: steps.get(kind, FAR))]
     if not groups:
         raise ConfigError(
             f"--superclasses wordnet: none of {len(labels)} labels is a noun that WordNet knows, as in "
