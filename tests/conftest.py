@@ -11,7 +11,8 @@ from jaxtyping import install_import_hook
 
 # Array shapes and types are checked at run time in these packages. graticule.data's declarations are left out: beartype
 # refuses polars' DataType as a type hint.
-CHECKED = ["geo", "models", "evaluation", "report", "annotation", "curation", "data.readers", "data.predictions"]
+CHECKED = ["geo", "models", "evaluation", "report", "annotation", "curation", "adaptation"]
+CHECKED += ["data.readers", "data.predictions"]
 install_import_hook([f"graticule.{name}" for name in CHECKED], "beartype.beartype")
 
 # No test is timed: on a busy machine any example may be slow.

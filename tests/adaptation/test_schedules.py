@@ -18,7 +18,9 @@ from graticule.adaptation.unknown_threshold import split_scores
 def test_the_two_ways_of_writing_the_ramp_are_one_curve():
     for step in (0, 10, 500, 3000):
         moment = Moment(step=step, n_steps=10_000)
-        assert ramp_up(moment, alpha=10, ramp_steps=10_000) == pytest.approx(ramp_up(moment, alpha=1, ramp_steps=1000))
+        assert ramp_up(moment, alpha=10.0, ramp_steps=10_000) == pytest.approx(
+            ramp_up(moment, alpha=1.0, ramp_steps=1000)
+        )
 
 
 def test_an_epoch_draws_each_row_once_and_any_step_can_be_drawn_alone():

@@ -130,7 +130,7 @@ def test_cdan_with_entropy_equals_loops_and_its_gradient_is_reversed(weighting):
     algorithm, layers = make_cdan(weighting=weighting, ramp_steps=0)
     features, logits, n_source = draw(7, 4), draw(7, 3, seed=1), 3
     moment = Moment(step=30, n_steps=100)
-    strength = ramp_up(moment, alpha=10, ramp_steps=0)
+    strength = ramp_up(moment, alpha=10.0, ramp_steps=0)
     fixed = [softmax(row) for row in logits]
     base = [1 + math.exp(-entropy(row)) for row in logits]
     sums = [sum(base[:n_source]) / n_source] * n_source + [sum(base[n_source:]) / 4] * 4

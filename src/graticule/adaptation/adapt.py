@@ -16,6 +16,7 @@ from graticule.adaptation.algorithm import Algorithm
 from graticule.adaptation.algorithms import ALGORITHMS
 from graticule.adaptation.cross_fit import Part, split_work
 from graticule.adaptation.inference import Inferred, join_inferred, pick_inferred
+from graticule.adaptation.memory import keep_freed_memory
 from graticule.adaptation.problem import Picked, Problem, Queries, make_problem
 from graticule.adaptation.selection import ORACLE
 from graticule.adaptation.trainer import Training
@@ -89,6 +90,7 @@ def adapt_features(
         A loss or a weight is no longer finite.
     """
     settings = config or AdaptConfig()
+    keep_freed_memory()
     problem = make_problem(features, images, queries=queries, allow_unknown=settings.is_universal, scale=settings.scale)
     return adapt_problem(
         problem,

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
+from graticule.adaptation.modules.apart import pass_apart
 from graticule.adaptation.modules.entropy import find_entropy
 from graticule.adaptation.schedule import Moment
 
@@ -190,14 +191,14 @@ class Algorithm(nn.Module, ABC):
     def find_both(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Return the features of the source and of the target, normalised as the option ``batch_statistics`` says."""
         if getattr(self.config, "batch_statistics", JOINT) == SEPARATE:
-            return self.find_features(batch.source), self.find_features(batch.target)
+            return pass_apart(self.bottleneck, self.backbone(batch.source), self.backbone(batch.target))
         both = self.find_both_at_once(batch)
         return both[: len(batch.source)], both[len(batch.source) :]
 
     def find_both_at_once(self, batch: Batch) -> Tensor:
         """Return the features of the source, then those of the target, in one tensor."""
         if getattr(self.config, "batch_statistics", JOINT) == SEPARATE:
-            return torch.cat([self.find_features(batch.source), self.find_features(batch.target)])
+            return torch.cat(self.find_both(batch))
         return self.find_features(torch.cat([batch.source, batch.target]))
 
     def list_groups(self) -> Sequence[ParameterGroup]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -13,6 +13,7 @@ from graticule.adaptation.sampling import RowSampler, mix_seed
 from graticule.errors import ConfigError
 
 
+@runtime_checkable
 class BatchSource(Protocol):
     """Gives the batch of any step."""
 

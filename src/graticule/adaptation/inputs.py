@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -36,6 +36,7 @@ class Rows:
     is_source_balanced: bool
 
 
+@runtime_checkable
 class Inputs(Protocol):
     """Features or photos, by row."""
 

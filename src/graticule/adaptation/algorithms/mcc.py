@@ -40,8 +40,7 @@ class Mcc(Algorithm):
 
     Notes
     -----
-    New layers learn at 0.01, the rate of source only and of GeoNet's section 4.2, so that a gain is not the rate's;
-    public recipes for MCC go down to 0.005.
+    New layers learn at 0.005, the rate of the public recipes for MCC, and half that of source only.
 
     References
     ----------
@@ -49,7 +48,7 @@ class Mcc(Algorithm):
     """
 
     config_type = MccConfig
-    recipe = Recipe()
+    recipe = Recipe(learning_rate=0.005)
 
     def __init__(self, config: MccConfig, shape: Shape, *, backbone: nn.Module | None = None) -> None:
         super().__init__(config, shape, backbone=backbone)

@@ -28,7 +28,7 @@ class MddConfig:
     ramp_alpha: float = 1.0
     """Steepness of its ramp."""
     ramp_steps: int = 1000
-    """Steps of its ramp."""
+    """Steps of its ramp, as in the authors' code; a shorter run is ramped over its own length."""
     bottleneck: int = 1024
     """Width of the bottleneck."""
     width: int = 1024
@@ -76,7 +76,8 @@ class Mdd(Algorithm):
         """Return the classification loss and the disparity."""
         both = self.find_both_at_once(batch)
         n = len(batch.source)
-        ramp = ramp_up(moment, alpha=self.config.ramp_alpha, ramp_steps=self.config.ramp_steps)
+        steps = min(self.config.ramp_steps, moment.n_steps)
+        ramp = ramp_up(moment, alpha=self.config.ramp_alpha, ramp_steps=steps)
         logits = self.head(both)
         adverse = self.adversary(reverse_gradient(both, strength=self.config.reversal * ramp))
         disparity = find_disparity(logits, adverse, n_source=n, margin=self.config.margin)
