@@ -225,7 +225,7 @@ def _configure(request: ExplainRequest) -> ExplainConfig:
         raise ConfigError(f"--permutations {request.permutations}: expected at least 1, as in 199.")
     return ExplainConfig(
         decomposition=DecompositionConfig(min_images=request.min_images, n_bootstraps=request.bootstraps, shown=True),
-        permutation=PermutationConfig(n_permutations=request.permutations),
+        permutation=PermutationConfig(n_permutations=request.permutations, shown=True),
         distances=tuple(dict.fromkeys((request.distance, *DISTANCES_SHOWN))),
         seed=request.seed,
     )

@@ -14,6 +14,7 @@ from graticule.evaluation.estimates import Estimates
 from graticule.evaluation.rows import make_rows
 from graticule.evaluation.shift.permutation import DistanceTest, PermutationConfig, compare_features
 from graticule.evaluation.shift.regions import Joined
+from graticule.progress import track
 
 DEALS_A_LABEL = 40
 FEWEST = 5
@@ -51,7 +52,7 @@ def measure_distances(
         tests: list[DistanceTest] = []
         # Enough deals that a label can stand out after the adjustment for all of them.
         settings = replace(settings, n_permutations=max(config.n_permutations, DEALS_A_LABEL * len(codes)))
-        for code in codes:
+        for code in track(codes, total=len(codes), label=f"distances, {kind}", unit="label", shown=config.shown):
             rows = np.flatnonzero(outcomes.label == code)
             tests.append(
                 compare_features(

@@ -29,6 +29,8 @@ class PermutationConfig:
     max_images: int = 1500
     """Images a side that take part, drawn at random where there are more: pairs are many."""
     n_folds: int = 5
+    shown: bool = False
+    """Whether a bar shows the progress over labels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
