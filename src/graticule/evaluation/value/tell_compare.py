@@ -63,7 +63,7 @@ def describe_comparison(found: Comparison) -> list[str]:
         f"A linear classifier tells for {_percent(found.told)} of images whether they are from {first} or {second} "
         f"(chance: 50%); with as many images of each label and region from both, for {_percent(found.told_matched)}."
     ]
-    n_apart = sum(test.p_value < LEVEL for test in found.label_distances)
+    n_apart = sum(test.p_value <= LEVEL for test in found.label_distances)
     if found.label_distances:
         lines.append(
             f"{n_apart} of {len(found.label_distances)} labels look different in the two by more than chance (before "

@@ -74,7 +74,7 @@ def draw_coverage(metrics: pl.DataFrame, names: tuple[str, str]) -> Figure | Non
         alt=f"{found[0][0]}: {percent_interval(found[0][1])}; its own images: {percent_interval(found[0][2])}.",
         caption=(
             "An image is covered where an image of the other data set with the same label is nearer than its own fifth "
-            "neighbour (by default) in its own data set."
+            "neighbour (by default) in its own data set: coverage as Naeem et al. (2020) define it."
         ),
         notes=(f"The first {ROWS_SHOWN} of {count(len(found))} rows are drawn.",) if len(found) > ROWS_SHOWN else (),
     )

@@ -14,8 +14,8 @@ from graticule.report.drawing.sheet import SHEET_WIDTH, write_sheet
 from graticule.report.estimates import Estimates
 from graticule.report.explanation.row_figure import make_row_figure
 from graticule.report.figures.figure import DataTable, Field, Figure
-from graticule.report.statistics.numbers import make_count_bins, shorten_count
-from graticule.report.value.curve_figure import CurvePanel, make_curve_figure
+from graticule.report.statistics.numbers import shorten_count
+from graticule.report.value.curve_figure import CurvePanel, make_curve_figure, make_image_axis
 from graticule.report.value.read_curves import read_curve
 from graticule.report.wording import count, plural, points_interval, spell
 
@@ -29,7 +29,7 @@ def draw_quotas(metrics: pl.DataFrame, regions: Sequence[str], labels: Sequence[
     have = Estimates(metrics, "images", model=None)
     value = {(label, region): quotas.get(region=region, label=label).value for label in labels for region in regions}
     ordered = sorted(labels, key=lambda label: (-sum(value[label, region] for region in regions), label))
-    bins = make_count_bins([int(number) for number in value.values()])
+    steps = make_image_axis(list(value.values()), is_log=False).ticks
     grid = Grid(
         rows=tuple(
             GridRow(
@@ -44,7 +44,7 @@ def draw_quotas(metrics: pl.DataFrame, regions: Sequence[str], labels: Sequence[
         column_keys=tuple(regions),
         sums=("All",),
         corner="Label",
-        bins=Bins(edges=tuple(-edge for edge in reversed(bins.edges))),
+        bins=Bins(edges=tuple(-edge for edge in reversed(steps))),
         write_edge=lambda edge: shorten_count(abs(edge)),
         legend_title="Images to buy",
         thin_text=f"fewer than {FEW}",
