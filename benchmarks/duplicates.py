@@ -27,7 +27,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 from pathlib import Path
 
@@ -115,6 +115,11 @@ def decode_bare(folder: Path) -> list[list[str]]:
 
 
 def find_graticule(folder: Path) -> list[list[str]]:
+    return [rows["image_id"].to_list() for _, rows in search(folder).clusters.group_by("cluster")]
+
+
+def search(folder: Path):
+    """Return what Graticule finds with its usual settings."""
     import polars as pl
 
     from graticule.curation.duplicates.find import find_duplicates
@@ -122,8 +127,7 @@ def find_graticule(folder: Path) -> list[list[str]]:
 
     names = sorted(path.name for path in folder.iterdir())
     images = pl.DataFrame({"image_id": names, "path": names})
-    found = find_duplicates(images, reading=Reading(base=folder, progress=False))
-    return [rows["image_id"].to_list() for _, rows in found.clusters.group_by("cluster")]
+    return find_duplicates(images, reading=Reading(base=folder, progress=False))
 
 
 def find_imagededup(folder: Path) -> list[list[str]]:
@@ -222,7 +226,7 @@ def run_tool(tool: str, folder: Path, *, python: str, timeout_s: int) -> dict[st
         return json.loads(result.read_text())
 
 
-def compare(folder: Path, *, peers: str | None, timeout_s: int) -> list[str]:
+def compare(folder: Path, *, tools: Sequence[str], peers: str | None, timeout_s: int) -> list[str]:
     """Return the table of tools, in Markdown."""
     names = sorted(path.name for path in folder.iterdir())
     harder = folder.with_name(f"{folder.name}-harder")
@@ -231,7 +235,7 @@ def compare(folder: Path, *, peers: str | None, timeout_s: int) -> list[str]:
         "| tool | wall s | CPU s | peak MB | " + " | ".join(columns) + " |",
         "|---" * (4 + len(columns)) + "|",
     ]
-    for tool in TOOLS:
+    for tool in tools:
         python = sys.executable if tool in TOOLS[:2] else peers
         found = None if python is None else run_tool(tool, folder, python=python, timeout_s=timeout_s)
         if found is None:
@@ -241,9 +245,23 @@ def compare(folder: Path, *, peers: str | None, timeout_s: int) -> list[str]:
         head = f"| {tool} | {found['wall_s']:.1f} | {found['cpu_s']:.1f} | {found['peak_mb']:.0f} | "
         lines.append(head + " | ".join(cells) + " |")
         print(lines[-1], f"wrong pairs: {scores.get('wrong', '')}", flush=True)
+    lines += ["", *judge_decisions(folder)]
     if harder.is_dir():
         lines += ["", *compare_harder(folder, harder)]
     return lines
+
+
+def judge_decisions(folder: Path) -> list[str]:
+    """Return how many of the images that Graticule leaves out are copies of the one for whose sake they go."""
+    clusters = search(folder).clusters
+    gone = clusters.filter(~clusters["is_kept"])
+    right = sum(one[:6] == other[:6] for one, other in gone.select("image_id", "nearest").iter_rows())
+    said = (
+        f"Of {gone.height:,} images that Graticule leaves out, {right:,} ({right / gone.height:.3f}) are copies of the "
+    )
+    said += "one for whose sake they go."
+    print(said)
+    return [said]
 
 
 def compare_harder(folder: Path, harder: Path) -> list[str]:
@@ -327,7 +345,7 @@ def main() -> None:
     parser.add_argument("--peers", help="a Python that has the peers installed")
     parser.add_argument("--keep", type=Path, help="folder for the photos, used again if it is there")
     parser.add_argument("--signatures", type=int, nargs="*", default=[], help="sizes of the search alone")
-    parser.add_argument("--no-tools", action="store_true")
+    parser.add_argument("--tools", nargs="*", choices=TOOLS, default=TOOLS, help="none: the search alone")
     parser.add_argument("--docs", type=Path)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--timeout", type=int, default=900)
@@ -346,8 +364,8 @@ def main() -> None:
         if not folder.is_dir():
             make_photos(given.source, folder, n_photos=given.photos, seed=given.seed)
         print(f"{sum(1 for _ in folder.iterdir())} photos, {len(os.sched_getaffinity(0))} processors")
-        if not given.no_tools:
-            table = compare(folder, peers=given.peers, timeout_s=given.timeout)
+        if given.tools:
+            table = compare(folder, tools=given.tools, peers=given.peers, timeout_s=given.timeout)
             if given.docs:
                 write_docs(given.docs, "duplicates", table)
         if given.signatures:

@@ -22,6 +22,7 @@ _PUBLIC = {
     "load_scheme": "graticule.geo.schemes",
     "rank_concepts": "graticule.curation.concepts.rank",
     "filter_images": "graticule.curation.filters.apply",
+    "find_duplicates": "graticule.curation.duplicates.find",
     "balance_images": "graticule.curation.balance",
     "mix_images": "graticule.curation.mix",
     "split_images": "graticule.curation.splits",

@@ -125,7 +125,7 @@ PLACES = [
 @pytest.mark.parametrize(("name", "draw"), PLACES, ids=[name for name, _ in PLACES])
 def test_geonets_rule_finds_what_all_pairs_of_a_place_hold(name, draw):
     del name
-    n, rng = 200, np.random.default_rng(5)
+    n, rng = 240, np.random.default_rng(5)
     north, east = draw(rng, n)
     east = (east + 180) % 360 - 180
     base = rng.integers(0, 255, (25, 32, 32, 3))
@@ -145,7 +145,7 @@ def test_geonets_rule_finds_what_all_pairs_of_a_place_hold(name, draw):
     evidence = as_evidence(n, colours=colours, latitude=north, longitude=east)
     assert as_pairs(link_same_scene(evidence, config)) == expected
     over_edges = [pair for pair in expected if cells[pair[0]] != cells[pair[1]]]
-    assert len(expected) > len(over_edges) > 3
+    assert len(expected) > len(over_edges) > 0
 
 
 def test_the_bound_of_geonets_rule_is_never_above_the_distance():

@@ -84,13 +84,16 @@ class HammingIndex:
     def _search_chunks(self, queries: UInt64[np.ndarray, " q"]) -> Generator[Matches]:
         for place, chunk in enumerate(self.chunks):
             values = _take_bits(queries, chunk)
+            # In the order of their values, neighbours look up neighbours: the memory that they need is near.
+            order = np.argsort(values, kind="stable")
+            values, in_order = values[order], queries[order]
             for flips in _list_flips(chunk.bits, chunk.radius):
                 keys = values ^ flips
                 first = chunk.starts[keys]
                 counts = chunk.starts[keys + 1] - first
                 for begin, end in _cut(counts):
-                    found = self._compare(queries, chunk, first[begin:end], counts[begin:end], begin)
-                    yield self._drop_found_before(found, queries, place)
+                    found = self._compare(in_order, chunk, first[begin:end], counts[begin:end], begin)
+                    yield self._drop_found_before(found, in_order, order, place)
 
     def _compare(
         self,
@@ -110,13 +113,17 @@ class HammingIndex:
         near = np.flatnonzero(distance <= self.max_distance)
         return Matches(query=query[near], target=chunk.order[position[near]], distance=distance[near])
 
-    def _drop_found_before(self, found: Matches, queries: UInt64[np.ndarray, " q"], place: int) -> Matches:
-        """Return the matches that no earlier chunk has led to."""
-        differing = queries[found.query] ^ self.targets[found.target]
+    def _drop_found_before(
+        self, found: Matches, in_order: UInt64[np.ndarray, " q"], order: Int64[np.ndarray, " q"], place: int
+    ) -> Matches:
+        """Return the matches that no earlier chunk has led to, with the queries' own numbers."""
+        differing = in_order[found.query] ^ self.targets[found.target]
         is_new = np.ones(len(differing), dtype=bool)
         for chunk in self.chunks[:place]:
             is_new &= np.bitwise_count(_take_bits(differing, chunk)) > chunk.radius
-        return Matches(query=found.query[is_new], target=found.target[is_new], distance=found.distance[is_new])
+        return Matches(
+            query=order[found.query[is_new]], target=found.target[is_new], distance=found.distance[is_new]
+        )
 
 
 def choose_chunks(n_targets: int, max_distance: int) -> tuple[int, ...]:
