@@ -5,6 +5,7 @@
     python benchmarks/adapt_tables.py signs -o tables/              # traffic signs, Germany and Italy, Lite0 features
     python benchmarks/adapt_tables.py office --universal -o tables/ # some labels on one side only
     python benchmarks/adapt_tables.py office --algorithms source_only,mcc --tasks 4 --seeds 2 -o tables/
+    python benchmarks/adapt_tables.py office -o tables/ --into docs/adaptation.md   # between the page's markers
 
 Runs are kept: the same command goes on where it was stopped. Nothing is chosen by target labels; every method has its
 defaults. With --universal the first 60 % of the labels (in alphabetical order) are shared, and of the rest one half is
@@ -43,6 +44,7 @@ def main():
     parser.add_argument("--steps", type=int, default=1000)
     parser.add_argument("--threshold", default="published")
     parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--into", type=Path, help="a Markdown file with markers <!-- DATA-closed --> and <!-- end -->")
     parser.add_argument("-o", "--output", type=Path, default=Path("tables"))
     options = parser.parse_args()
     folder = options.output / options.data
@@ -58,8 +60,23 @@ def main():
     plan.write_text(make_plan(pl.read_parquet(folder / "images.parquet"), options), encoding="utf-8")
     found = run_benchmark(plan, folder / name, n_processes=options.processes)
     print(write_markdown(found.tables))
+    if options.into:
+        headline = "-h_score" if options.universal else "-features-accuracy"
+        put_between_markers(
+            options.into, f"{options.data}-{name}", [t for t in found.tables if t.key.endswith(headline)]
+        )
     for one in found.failed:
         print(f"failed: {one.cell.folder}: {one.problem}")
+
+
+def put_between_markers(place, name, tables):
+    """Replace what stands in a file between a table's markers."""
+    before, marker, rest = place.read_text(encoding="utf-8").partition(f"<!-- {name} -->\n")
+    _, end, after = rest.partition("<!-- end -->")
+    if not marker or not end:
+        raise SystemExit(f"{place}: no markers '<!-- {name} -->' and '<!-- end -->'")
+    text = write_markdown(tables).split("\n", 2)[2]
+    place.write_text(f"{before}{marker}\n{text.strip()}\n\n{end}{after}", encoding="utf-8")
 
 
 def make_plan(images, options):

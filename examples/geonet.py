@@ -8,13 +8,13 @@ label's number a line, gzipped or not. Nothing is fetched.
     python examples/geonet.py --photos … --lists … --end-to-end --recipe official -o end_to_end/
 
 The default adapts a head on frozen features, which takes minutes and is not comparable with GeoNet's tables 2 and 4;
-``--end-to-end`` trains as they were trained. Tables go to the folder: accuracies (table 4), drops between home and target (table 2;
-with several --model the drops of figure 7), relative accuracy gains (figure 1). ``--balanced N`` keeps labels with at
-least N training photos in both regions, and N of each (table 3). What is finished is kept.
+``--end-to-end`` trains as they were trained. Tables go to the folder: accuracies (table 4), drops between home and
+target (table 2; with several --model the drops of figure 7), relative accuracy gains (figure 1). ``--balanced N``
+keeps labels with at least N training photos in both regions, and N of each (table 3). What is finished is kept.
 
-Recipes of ``--end-to-end``: ``paper`` is section 4.2 (rates 0.01 and 0.001, last checkpoint); ``official`` is the public
-code's (0.03 and 0.003, 100,000 steps, a check every 5,000, and the best check on the target's test labels: an oracle,
-and named so). The paper does not say how many steps; 30,000 are taken.
+Recipes of ``--end-to-end``: ``paper`` is section 4.2 (rates 0.01 and 0.001, last checkpoint); ``official`` is that of
+the public code (0.03 and 0.003, 100,000 steps, a check every 5,000, and the best check on the target's test labels:
+an oracle, and named so). The paper does not say how many steps; 30,000 are taken.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from graticule.adaptation.algorithms import ALGORITHMS
+from graticule.adaptation.run_logs import check_run_logs
 from graticule.adaptation.selection import LAST, check_selection
 from graticule.adaptation.trainer_config import TrainerConfig
 from graticule.adaptation.unknown_threshold import THRESHOLDS
@@ -36,6 +37,8 @@ class AdaptConfig:
     """Which checkpoint is reported, one of `graticule.adaptation.selection.SELECTIONS`."""
     n_folds: int = 5
     """Of the target-supervised reference, where it is measured on the images it learns from."""
+    logs: tuple[str, ...] = ()
+    """Where losses go besides the history, of `graticule.adaptation.run_logs.RUN_LOGS`."""
 
     def __post_init__(self) -> None:
         """Refuse settings that have no meaning.
@@ -52,6 +55,7 @@ class AdaptConfig:
         if self.n_folds < 2:
             raise ConfigError(f"n_folds is {self.n_folds}, expected at least 2. Try 5.")
         check_selection(self.select)
+        check_run_logs(self.logs)
         make_options(self.algorithm, self.options)
 
     @property

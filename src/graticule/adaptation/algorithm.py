@@ -46,6 +46,15 @@ class Batch:
     target: Tensor
     target_rows: Tensor
 
+    def move(self, device: str) -> Batch:
+        """Return the batch on a device."""
+        return Batch(
+            source=self.source.to(device, non_blocking=True),
+            source_labels=self.source_labels.to(device, non_blocking=True),
+            target=self.target.to(device, non_blocking=True),
+            target_rows=self.target_rows.to(device, non_blocking=True),
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phase:

@@ -125,7 +125,7 @@ def make_optimizers(algorithm: Algorithm, config: TrainerConfig, recipe: Recipe)
 def _lay_out(value: Tensor, *, like: Tensor) -> Tensor:
     """Return a copy with the memory layout of its parameter, which the fused optimiser takes for granted."""
     if value.shape != like.shape:
-        return value.clone()
+        return value.to(like.device, copy=True)
     return torch.empty_like(like, requires_grad=False).copy_(value)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,15 +19,21 @@ from graticule.adaptation.algorithm import Algorithm, Batch
 from graticule.adaptation.batches import BatchSource
 from graticule.adaptation.checkpoint import Best, Checkpoint, CheckpointFolder, is_finite
 from graticule.adaptation.optimizers import Mover, Optimizers, make_optimizers
+from graticule.adaptation.run_logs import RunLog
 from graticule.adaptation.sampling import mix_seed
 from graticule.adaptation.schedule import Moment
 from graticule.adaptation.selection import is_better
 from graticule.adaptation.trainer_config import TrainerConfig
 from graticule.errors import TrainingError
+from graticule.models.engine_settings import resolve_settings
 from graticule.progress import track
 
+CPU = "cpu"
 LOG_EVERY = 50
 """Steps between two rows of the history."""
+
+OpenLogs = Callable[[int], Sequence[RunLog]]
+"""Opens a run's logs, given how many of its steps are done."""
 
 Inspect = Callable[[Algorithm], Mapping[str, float]]
 """What looks at the algorithm, in evaluation mode, at each checkpoint."""
@@ -63,6 +69,7 @@ def train(
     select: str | None = None,
     label: str = "adapt",
     shown: bool = False,
+    open_logs: OpenLogs | None = None,
 ) -> Training:
     """Return an algorithm, trained.
 
@@ -84,6 +91,8 @@ def train(
         Which of the numbers of ``inspect`` picks the checkpoint that is returned, the highest; None takes the last.
     label, shown
         Of the progress bar.
+    open_logs
+        Opens what takes the history's rows as they come, given how many steps are done.
 
     Raises
     ------
@@ -93,7 +102,8 @@ def train(
         The folder's checkpoint is of another run.
     """
     with _own_world(config, seed=seed):
-        algorithm = make_algorithm()
+        device = resolve_settings(device=config.device, precision="auto").device
+        algorithm = make_algorithm().to(device)
         settings = config.fill(algorithm.recipe)
         run = _Run(
             algorithm=algorithm,
@@ -105,12 +115,14 @@ def train(
             history=[],
         )
         done = run.resume()
+        run.logs = tuple(open_logs(done)) if open_logs else ()
         algorithm.train()
         steps = track(
             range(done, settings.n_steps), total=settings.n_steps, label=label, unit="step", done=done, shown=shown
         )
         for step in steps:
-            run.take(step, batches.draw(step))
+            batch = batches.draw(step)
+            run.take(step, batch if device == CPU else batch.move(device))
         return run.finish()
 
 
@@ -124,6 +136,7 @@ class _Run:
     select: str | None
     history: list[Mapping[str, Any]]
     best: Best | None = None
+    logs: tuple[RunLog, ...] = ()
 
     def resume(self) -> int:
         """Go on from the latest checkpoint, if there is one; return the steps done."""
@@ -149,10 +162,15 @@ class _Run:
         done = step + 1
         is_last = done == self.config.n_steps
         if done % LOG_EVERY == 0 or is_last:
-            self.history.append({"step": done, **{f"loss/{name}": value for name, value in losses.items()}})
+            self._note({"step": done, **{f"loss/{name}": value for name, value in losses.items()}})
         every = self.config.checkpoint_every
         if is_last or (every and done % every == 0):
             self._keep(done)
+
+    def _note(self, row: Mapping[str, Any]) -> None:
+        self.history.append(row)
+        for log in self.logs:
+            log.write(row)
 
     def _move(self, mover: Mover, batch: Batch, moment: Moment) -> dict[str, float]:
         for parameter in mover.parameters:
@@ -190,7 +208,7 @@ class _Run:
             with torch.inference_mode():
                 seen = self.inspect(self.algorithm)
             self.algorithm.train()
-            self.history.append({"step": done, **seen})
+            self._note({"step": done, **seen})
             self._remember(done, seen, model)
         if self.checkpoints is not None:
             self.checkpoints.write(
@@ -214,6 +232,8 @@ class _Run:
     def finish(self) -> Training:
         """Return the run, with the weights that are reported."""
         step = self.config.n_steps
+        for log in self.logs:
+            log.close()
         if self.best is not None:
             self.algorithm.load_state_dict(dict(self.best.model))
             step = self.best.step

@@ -38,6 +38,8 @@ class TrainerConfig:
     """``bfloat16`` computes forward passes in mixed precision."""
     n_threads: int = 1
     """Threads of torch; small heads are fastest on one."""
+    device: str = "cpu"
+    """``cpu``, ``cuda``, ``cuda:1``, ``mps``, or ``auto`` for the fastest; a run may go on on another."""
     checkpoint_every: int = 500
     """Steps between checkpoints; 0 writes the last only."""
 

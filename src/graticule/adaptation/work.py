@@ -18,6 +18,7 @@ from graticule.adaptation.cross_fit import Part
 from graticule.adaptation.inference import Inferred
 from graticule.adaptation.inputs import Rows
 from graticule.adaptation.problem import Problem
+from graticule.adaptation.run_logs import RUN_LOGS, RunLog
 from graticule.adaptation.selection import LAST, ORACLE
 from graticule.adaptation.trainer import Inspect, Training, train
 from graticule.adaptation.unknown_threshold import split_scores
@@ -80,7 +81,14 @@ class Work:
             select=None if settings.select == LAST else settings.select,
             label=f"{settings.algorithm} {part.name}".strip(),
             shown=self.shown,
+            open_logs=lambda done: self._open_logs(part, done),
         )
+
+    def _open_logs(self, part: Part, done: int) -> list[RunLog]:
+        names = self.settings.logs
+        folder = (self.checkpoints.parent if self.checkpoints else Path()) / "logs" / part.name
+        label = f"{self.settings.algorithm} seed {self.seed} {part.name}".strip()
+        return [RUN_LOGS[name](folder, label=label, done=done) for name in names]
 
     def identify(self, part: Part) -> dict[str, str]:
         """Return what a run is, so that a checkpoint of another is refused."""
@@ -93,7 +101,7 @@ class Work:
         trainer = {
             name: value
             for name, value in asdict(self.settings.trainer.fill(recipe)).items()
-            if name != "checkpoint_every" or self.settings.select != LAST
+            if name != "device" and (name != "checkpoint_every" or self.settings.select != LAST)
         }
         return {
             "algorithm": self.settings.algorithm,

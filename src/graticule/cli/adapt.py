@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 )
 @click.option("--select", default="last", help="Checkpoint to report: last, a validator, or oracle (an upper bound).")
 @click.option("--checkpoint-every", type=click.INT, default=500, help="Steps between checkpoints; 0: the last only.")
+@click.option("--device", default="cpu", help="cpu, cuda, cuda:1, mps, or auto for the fastest.")
+@click.option("--log", "logs", multiple=True, metavar="NAME", help="Losses also to tensorboard or mlflow; repeatable.")
 @click.option("--seed", type=click.INT, default=0, help="Same seed, same weights, to the bit.")
 @click.option(
     "-o", "--output", "--resume", type=click.Path(path_type=Path), default=Path("run"), help="Folder; goes on from it."
@@ -71,6 +73,8 @@ def adapt(
     threshold: str,
     select: str,
     checkpoint_every: int,
+    device: str,
+    logs: tuple[str, ...],
     seed: int,
     output: Path,
 ) -> None:
@@ -109,6 +113,7 @@ def adapt(
         clip_norm=clip_norm,
         precision=precision,
         checkpoint_every=checkpoint_every,
+        device=device,
         n_threads=count_workers() if model else 1,
     )
     config = AdaptConfig(
@@ -119,6 +124,7 @@ def adapt(
         allow_unknown=unknown,
         threshold=threshold,
         select=select,
+        logs=logs,
     )
     queries = Queries(source=source, target=target, test=test, validation=validation)
     if model is not None:

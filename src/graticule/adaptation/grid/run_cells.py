@@ -123,11 +123,15 @@ def _identify(cell: Cell) -> dict[str, Any]:
     stats = {
         name: [path.name, path.stat().st_size] for name, path in (("features", cell.features), ("images", cell.images))
     }
+    adaptation = {name: value for name, value in asdict(cell.config).items() if name != "logs"}
+    trainer = asdict(cell.config.trainer.fill(recipe))
+    for settings in (adaptation["trainer"], trainer):
+        del settings["device"]
     return {
         "queries": asdict(cell.queries),
-        "adaptation": asdict(cell.config),
+        "adaptation": adaptation,
         "options": asdict(make_options(cell.config.algorithm, cell.config.options)),
-        "trainer": asdict(cell.config.trainer.fill(recipe)),
+        "trainer": trainer,
         "files": stats,
     }
 
