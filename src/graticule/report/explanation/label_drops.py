@@ -38,7 +38,7 @@ def draw_label_drops(metrics: pl.DataFrame, labels: pl.DataFrame, subject: Subje
         write_tick=lambda value: points(value, signed=True).removesuffix(".0"),
         head=("Label", "Drop (95% interval), put down to"),
         zero=True,
-        css="differences",
+        css="regions",
     )
     worst = [row for row in known if row["drop_low"] > 0]
     listed = ", ".join(f"{spell(row['label'])} ({points(row['drop'])})" for row in worst[:3])
@@ -116,7 +116,7 @@ def draw_before_after(metrics: pl.DataFrame, subject: Subject) -> Figure | None:
         ),
         head=("Label", "Drop (95% interval)"),
         zero=True,
-        css="differences",
+        css="regions",
     )
     own = [(one.value, other.value) for label, one, other in pairs if label is not None]
     better = sum(other < one for one, other in own)

@@ -48,7 +48,7 @@ def draw_model_pairs(metrics: pl.DataFrame, *, models: tuple[str, ...]) -> Figur
         write_tick=lambda value: points(value, signed=True).removesuffix(".0"),
         head=("Pair", "Points (95% interval), p"),
         zero=True,
-        css="differences",
+        css="regions",
     )
     clear = sum(p < LEVEL for *_, p in pairs)
 

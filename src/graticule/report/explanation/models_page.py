@@ -67,7 +67,7 @@ def _draw(page: ModelsPage) -> tuple[Section, ...]:
         "transfer": (draw_transfer(metrics, models=page.models, regions=page.regions, home=page.home, by=page.by),),
         "line": (
             draw_accuracy_line(metrics, models=page.models, source=page.source, target=page.target, fit=page.fit),
-            draw_robustness(metrics, models=page.models, target=page.target),
+            draw_robustness(metrics, models=page.models, target=page.target, home=page.home),
         ),
         "pairs": (draw_model_pairs(metrics, models=page.models),),
     }

@@ -27,6 +27,7 @@ from graticule.report.render import load_templates, read_style, write_policy
 EXTRA_STYLE = (
     "@media (max-width:1179px){.contents.wide-only{display:none}}"
     ".planes{display:flex;flex-wrap:wrap;gap:24px}.plane{flex:1 1 280px;max-width:460px;height:auto}"
+    ".plane .name-text{fill:var(--ink);font-weight:600}@media (max-width:600px){.plane.wide text{font-size:18px}}"
     ".plane-frame{stroke:var(--rule)}.plane circle,.plane rect.mark-1{opacity:.55}"
     ".plane.wide{max-width:620px;width:100%}.promised{stroke:var(--accent);stroke-width:2.5}"
     ".looked{display:flex;gap:4px}.looked img{width:50%;height:auto}"

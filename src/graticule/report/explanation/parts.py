@@ -41,7 +41,7 @@ def draw_parts(metrics: pl.DataFrame, subject: Subject) -> Figure | None:
         write_tick=lambda value: points(value, signed=True).removesuffix(".0"),
         head=("", "Points (interval)"),
         zero=True,
-        css="differences",
+        css="regions",
     )
     return make_row_figure(
         plot,

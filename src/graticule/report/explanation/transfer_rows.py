@@ -89,7 +89,9 @@ def draw_transfer(
     )
 
 
-def draw_robustness(metrics: pl.DataFrame, *, models: tuple[str, ...], target: str) -> Figure | None:
+def draw_robustness(
+    metrics: pl.DataFrame, *, models: tuple[str, ...], target: str, home: Mapping[str, str]
+) -> Figure | None:
     """Return what each model is beyond the line; None where no line was fitted."""
     found = [
         (model, Estimates(metrics, "effective_robustness", model=model).get(region=target or None)) for model in models
@@ -115,9 +117,9 @@ def draw_robustness(metrics: pl.DataFrame, *, models: tuple[str, ...], target: s
         write_tick=lambda value: points(value, signed=True).removesuffix(".0"),
         head=("Model", "Points (95% interval)"),
         zero=True,
-        css="differences",
+        css="regions",
     )
-    model, best = found[0]
+    model, best = next(((name, one) for name, one in found if home.get(name) != target), found[0])
     return make_row_figure(
         plot,
         name="effective_robustness",
@@ -132,7 +134,10 @@ def draw_robustness(metrics: pl.DataFrame, *, models: tuple[str, ...], target: s
             ),
             rows=tuple((name, one.value, one.low, one.high) for name, one in found),
         ),
-        alt=f"{model} is furthest above the line, by {points_interval(best, signed=True)} points.",
+        alt=(
+            f"Of those not trained in {target}, {model} is furthest above the line, by "
+            f"{points_interval(best, signed=True)} points."
+        ),
         caption="Intervals come from drawing the images again and fitting the line again; the models are as they are.",
         notes=list_cut(len(found), MODELS_SHOWN),
     )
