@@ -347,6 +347,7 @@ def main() -> None:
     parser.add_argument("--signatures", type=int, nargs="*", default=[], help="sizes of the search alone")
     parser.add_argument("--tools", nargs="*", choices=TOOLS, default=TOOLS, help="none: the search alone")
     parser.add_argument("--docs", type=Path)
+    parser.add_argument("--mark", default="duplicates", help="name of the marks in that page")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--timeout", type=int, default=900)
     parser.add_argument("--worker", choices=TOOLS, help=argparse.SUPPRESS)
@@ -367,7 +368,7 @@ def main() -> None:
         if given.tools:
             table = compare(folder, tools=given.tools, peers=given.peers, timeout_s=given.timeout)
             if given.docs:
-                write_docs(given.docs, "duplicates", table)
+                write_docs(given.docs, given.mark, table)
         if given.signatures:
             table = measure_signatures(folder, given.signatures, seed=given.seed)
             if given.docs:
