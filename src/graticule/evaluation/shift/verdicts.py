@@ -8,7 +8,7 @@ from graticule.evaluation.shift.decomposition import APPEARANCE, CONTEXT, DESIGN
 
 LEAST_SHARE = 0.2
 """A cause is named if its interval keeps clear of 0 and it makes up at least this share of the drop."""
-LEAST_OVERLAP = 0.05
+LEAST_OVERLAP = 0.1
 """Effective share of images below which backgrounds and designs are not told apart with any confidence."""
 NO_OVERLAP = (
     "Backgrounds and designs change together, with hardly an image in between: how these two share their part is a "
