@@ -307,7 +307,11 @@ def _cover(
     of_second: bool,
     seed: int,
 ) -> CoverageOf:
-    """Return how much of one side the other covers, label by label, with as many images as half of that side has."""
+    """Return how much of one side the other covers, label by label, with as many images as half of that side has.
+
+    One image of each group takes part: the nearest neighbours of a photo are others of the same thing, and would make
+    the radius very small. Labels with too few groups are left out.
+    """
     rng = np.random.default_rng([seed, 2, int(of_second)])
     hits: dict[str, list[float]] = {name: [] for name in (*MEASURES, "itself")}
     sizes: list[int] = []
@@ -315,9 +319,15 @@ def _cover(
         inside = rows[pair.images.targets[rows] == label]
         own = rng.permutation(inside[pair.is_second[inside] == of_second])
         other = rng.permutation(inside[pair.is_second[inside] != of_second])
+        own, other = (_pick_one_each(part, pair.images.groups) for part in (own, other))
         n = min(len(own) // 2, len(other))
+        if n <= config.neighbours:
+            for part in hits.values():
+                part.append(0.0)
+            sizes.append(0)
+            continue
         vectors = pair.images.vectors
-        k = min(config.neighbours, n - 1)
+        k = config.neighbours
         found = measure_coverage(vectors[other[:n]], vectors[own[:n]], k=k)
         itself = measure_coverage(vectors[own[n : 2 * n]], vectors[own[:n]], k=k)
         parts = (found.covered, found.recalled, found.precise, found.density, itself.covered)
@@ -340,6 +350,11 @@ def _cover(
         by_label=_share(np.array(hits["coverage"]), counts, config.confidence),
         by_label_itself=_share(np.array(hits["itself"]), counts, config.confidence),
     )
+
+
+def _pick_one_each(rows: Int[np.ndarray, " m"], groups: Int[np.ndarray, " n"]) -> Int[np.ndarray, " m2"]:
+    """Return the first row of each group, in the order of the rows."""
+    return rows[np.sort(np.unique(groups[rows], return_index=True)[1])]
 
 
 def _share(hits: Float[np.ndarray, " m"], n: Int[np.ndarray, " m"], confidence: float) -> Estimates:
