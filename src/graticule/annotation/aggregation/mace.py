@@ -70,31 +70,33 @@ class Mace:
         pairs = find_pairs(votes)
         known = pairs.find_known(votes)
         counted = votes.choice < votes.n_choices
-        worker, pair = votes.worker[counted], pairs.of_vote[counted]
-        habit_cell, n_cells, cell_worker = _number_habits(worker, votes.choice[counted], votes)
-        n_votes = np.bincount(worker, minlength=votes.n_workers)
+        pair = pairs.of_vote[counted]
+        cell, of_worker = _number_habits(votes.worker[counted], votes.choice[counted], votes)
+        in_cell = np.bincount(cell, minlength=len(of_worker))
+        n_votes = np.bincount(of_worker, weights=in_cell, minlength=votes.n_workers)
         n_unlisted = (votes.n_choices - pairs.sizes).astype(float)
         knows = np.full(votes.n_workers, 0.5)
         makes_up = np.full(votes.n_workers, 0.5)
-        habit = np.full(n_cells, 1.0 / votes.n_choices)
+        habit = np.full(len(of_worker), 1.0 / votes.n_choices)
         trace: list[float] = []
         while True:
-            made_up = makes_up[worker] * habit[habit_cell]
-            known_or_not = knows[worker] + made_up
-            gain = np.bincount(pair, weights=np.log(known_or_not / made_up), minlength=len(pairs.item))
+            made_up = makes_up[of_worker] * habit
+            known_or_not = knows[of_worker] + made_up
+            gain = np.bincount(pair, weights=np.log(known_or_not / made_up)[cell], minlength=len(pairs.item))
             posterior, evidence = normalize_groups(gain, pairs.starts, n_unlisted=n_unlisted)
             posterior = known.clamp(posterior)
             evidence[votes.known >= 0] = gain[known.right]
-            trace.append(float(evidence.sum() + np.log(made_up).sum() - votes.n_items * np.log(votes.n_choices)))
+            trace.append(float(evidence.sum() + in_cell @ np.log(made_up) - votes.n_items * np.log(votes.n_choices)))
             if stands_still(trace[1:], tolerance=self.tolerance * len(votes)) or len(trace) > self.max_iterations:
                 break
-            knew = posterior[pair] * knows[worker] / known_or_not
-            n_knew = np.bincount(worker, weights=knew, minlength=votes.n_workers)
-            habits = np.bincount(habit_cell, weights=1 - knew, minlength=n_cells)
+            right = np.bincount(cell, weights=posterior[pair], minlength=len(of_worker))
+            knew = right * knows[of_worker] / known_or_not
+            n_knew = np.bincount(of_worker, weights=knew, minlength=votes.n_workers)
+            habits = in_cell - knew
             knows, makes_up = self._estimate_competence(n_knew, n_votes)
-            total = np.bincount(cell_worker, weights=habits, minlength=votes.n_workers)
+            total = np.bincount(of_worker, weights=habits, minlength=votes.n_workers)
             total = digamma(total + self.habit_prior * votes.n_choices)
-            habit = np.exp(digamma(habits + self.habit_prior) - total[cell_worker])
+            habit = np.exp(digamma(habits + self.habit_prior) - total[of_worker])
         rest = np.maximum(1 - np.add.reduceat(posterior, pairs.starts), 0)
         return Fit(
             **list_pairs(votes, pairs, posterior, rest=rest, weights=np.ones(votes.n_choices)),
@@ -112,7 +114,7 @@ class Mace:
         return np.exp(digamma(n_knew + right) - total), np.exp(digamma(n_votes - n_knew + wrong) - total)
 
 
-def _number_habits(worker: np.ndarray, choice: np.ndarray, votes: Votes) -> tuple[np.ndarray, int, np.ndarray]:
-    """Return the cell (worker, label) of each vote, how many there are, and each cell's worker."""
+def _number_habits(worker: np.ndarray, choice: np.ndarray, votes: Votes) -> tuple[np.ndarray, np.ndarray]:
+    """Return the cell (worker, label) of each vote, and each cell's worker; votes of a cell are alike."""
     cells, cell = np.unique(worker * np.int64(votes.n_choices) + choice, return_inverse=True)
-    return cell, len(cells), cells // votes.n_choices
+    return cell, cells // votes.n_choices
