@@ -121,9 +121,7 @@ class HammingIndex:
         is_new = np.ones(len(differing), dtype=bool)
         for chunk in self.chunks[:place]:
             is_new &= np.bitwise_count(_take_bits(differing, chunk)) > chunk.radius
-        return Matches(
-            query=order[found.query[is_new]], target=found.target[is_new], distance=found.distance[is_new]
-        )
+        return Matches(query=order[found.query[is_new]], target=found.target[is_new], distance=found.distance[is_new])
 
 
 def choose_chunks(n_targets: int, max_distance: int) -> tuple[int, ...]:
