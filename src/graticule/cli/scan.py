@@ -21,13 +21,31 @@ MOST_SHOWN = 8
 @click.option(
     "--layout",
     metavar="PATTERN|NAME",
-    help="What folders are named after, such as '{region}/{label}'; or imagefolder, webdataset, table.",
+    help="What folders are named after, such as '{region}/{label}'; or imagefolder, webdataset, table; or a published "
+    "list: geode, geonet (GeoUniDA's too), dollar_street, yfcc100m.",
 )
+@click.option(
+    "--root",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Folder that the paths in a list start from.  [default: the list's own]",
+)
+@click.option("--index-only", is_flag=True, help="Take the list at its word and open no photo, nor need it be there.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), default=Path("images.parquet"), help="Table to write.")
 @click.option("--verify/--no-verify", default=True, help="Decode every image, so that damaged ones are rejected now.")
 @click.option("--workers", type=click.IntRange(min=1), help="Threads.  [default: one a processor]")
 @click.option("--progress/--no-progress", default=True, help="Draw a progress bar.")
-def scan(*, photos: Path, layout: str | None, output: Path, verify: bool, workers: int | None, progress: bool) -> None:
+def scan(
+    *,
+    photos: Path,
+    layout: str | None,
+    root: Path | None,
+    index_only: bool,
+    output: Path,
+    verify: bool,
+    workers: int | None,
+    progress: bool,
+) -> None:
     """Find the images in PHOTOS, and where and when they were taken.
 
     PHOTOS is a folder, a ZIP or tar archive, or a table (CSV, JSON Lines, Parquet) with a column of paths. OUTPUT gets
@@ -39,10 +57,21 @@ def scan(*, photos: Path, layout: str | None, output: Path, verify: bool, worker
       graticule scan photos/ --layout '{region}/{label}' -o images.parquet
       graticule scan photos.zip --layout '{country}/{label}' -o images.parquet
       graticule scan photos.csv -o images.parquet
+      graticule scan asia_test.txt --layout geonet --root GeoNet/ -o images.parquet
+      graticule scan yfcc100m_dataset-0.bz2 --layout yfcc100m --index-only -o images.parquet
     """
     from graticule.data.scan_files import scan_to_files
 
-    found = scan_to_files(photos, output, layout=layout, workers=workers, verify=verify, progress=progress)
+    found = scan_to_files(
+        photos,
+        output,
+        layout=layout,
+        root=root,
+        read_files=not index_only,
+        workers=workers,
+        verify=verify,
+        progress=progress,
+    )
     for line in _describe(found, layout=layout):
         click.echo(line)
 

@@ -12,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from datetime import datetime
 from pathlib import Path, PurePath
 from posixpath import normpath
@@ -81,6 +81,8 @@ def scan_images(
     source: str | Path,
     *,
     layout: str | None = None,
+    root: str | Path | None = None,
+    read_files: bool = True,
     base: str | Path | None = None,
     journal: str | Path | None = None,
     exclude: Sequence[str | Path] = (),
@@ -97,6 +99,11 @@ def scan_images(
     layout
         A pattern of folder names such as ``{region}/{label}``, or the name of a layout; see
         `graticule.data.readers.layouts`.
+    root
+        Folder that the paths in a table or a list start from; None takes the folder that it lies in.
+    read_files
+        Whether to open the files. False takes a table or a list at its word: its photos need not be there, and what it
+        does not say (size, hash, EXIF) stays empty.
     base
         Folder that the paths of the result are relative to: that of the file it will be written to. None leaves them
         relative to the source.
@@ -129,10 +136,22 @@ def scan_images(
         raise ConfigError(f"workers is {workers}, expected at least 1. Leave it out to use all processors.")
     passed_over = frozenset(Path(place).resolve() for place in (*exclude, *([journal] if journal else [])))
     listing = list_images(Path(source), layout=layout, exclude=passed_over)
+    if root is not None:
+        listing = replace(listing, base=_check_root(Path(root)))
+    if not read_files:
+        nothing = [None] * listing.frame.height
+        measured = pl.DataFrame({name: pl.Series(nothing, dtype=dtype) for name, dtype in MEASURED.items()})
+        return _assemble(listing, measured, base=Path(base) if base is not None else listing.base)
     paths = listing.frame["path"].to_list()
     plan = Journal(folder=Path(journal), plan=_describe_plan(listing, verify=verify)) if journal else None
     measured = _measure_all(paths, listing.base, journal=plan, workers=workers, verify=verify, progress=progress)
     return _assemble(listing, measured, base=Path(base) if base is not None else listing.base)
+
+
+def _check_root(root: Path) -> Path:
+    if not root.is_dir():
+        raise FileError(f"{root}: no such folder; expected the one that the paths in the list start from (--root).")
+    return root
 
 
 def _describe_plan(listing: Listing, *, verify: bool) -> str:
@@ -236,7 +255,8 @@ def _assemble(listing: Listing, measured: pl.DataFrame, *, base: Path) -> ScanRe
     found = measured.filter(is_image)
     images = frame.filter(is_image)
     for name in ("width", "height", "sha256"):
-        images = images.with_columns(found[name])
+        if found[name].null_count() < found.height or name not in images.columns:
+            images = images.with_columns(found[name])
     for name in ("latitude", "longitude", "captured_at"):
         images = images.with_columns(
             pl.coalesce(pl.col(name), found[name]).alias(name) if name in images.columns else found[name]

@@ -25,6 +25,8 @@ def scan_to_files(
     output: str | Path,
     *,
     layout: str | None = None,
+    root: str | Path | None = None,
+    read_files: bool = True,
     workers: int | None = None,
     verify: bool = True,
     progress: bool = True,
@@ -39,6 +41,10 @@ def scan_to_files(
         The images table; its paths are relative to its folder.
     layout
         See `graticule.data.readers.layouts`.
+    root
+        Folder that the paths in a table or a list start from; None takes the folder that it lies in.
+    read_files
+        Whether to open the files, or to take a table or a list at its word.
     workers
         Threads; None takes one for each processor.
     verify
@@ -62,6 +68,8 @@ def scan_to_files(
     found = scan_images(
         source,
         layout=layout,
+        root=root,
+        read_files=read_files,
         base=images.parent,
         journal=partial,
         exclude=(images, rejects),
@@ -69,7 +77,13 @@ def scan_to_files(
         verify=verify,
         progress=progress,
     )
-    config = {"source": str(source), "layout": layout, "verify": verify}
+    config = {
+        "source": str(source),
+        "layout": layout,
+        "root": None if root is None else str(root),
+        "read_files": read_files,
+        "verify": verify,
+    }
     provenance = describe_run("scan", config=config, inputs={Path(source).name: Path(source)})
     write_table(found.rejects, rejects, REJECTS, provenance=provenance)
     write_table(found.images, images, IMAGES, provenance=provenance)

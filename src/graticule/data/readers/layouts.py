@@ -9,6 +9,7 @@ from graticule.data.readers import LAYOUTS
 from graticule.data.readers.folder import read_folder
 from graticule.data.readers.imagefolder import has_metadata
 from graticule.data.readers.listing import Listing
+from graticule.data.readers.lists import LISTS
 from graticule.data.readers.rows import is_table
 from graticule.errors import FileError, unknown_choice
 
@@ -21,9 +22,9 @@ def list_images(source: Path, *, layout: str | None = None, exclude: frozenset[P
     source
         What to look into.
     layout
-        A pattern of folder names (``{region}/{label}``), the name of a layout, or None: a table is read as one, a
-        folder with a metadata table as an ``imagefolder``, and anything else is listed without columns, for what
-        folders mean cannot be guessed.
+        A pattern of folder names (``{region}/{label}``), the name of a layout or of a published list, or None: a table
+        is read as one, a folder with a metadata table as an ``imagefolder``, and anything else is listed without
+        columns, for what folders mean cannot be guessed.
     exclude
         Files and folders to pass over: what this very run writes.
 
@@ -43,8 +44,12 @@ def list_images(source: Path, *, layout: str | None = None, exclude: frozenset[P
         listing = read_folder(source, pattern=chosen, exclude=exclude)
     elif chosen in LAYOUTS:
         listing = read_folder(source, exclude=exclude) if chosen == "folder" else LAYOUTS[chosen](source)
+    elif chosen in LISTS:
+        listing = LISTS[chosen](source)
     else:
-        raise unknown_choice("layout", chosen, [*LAYOUTS, "a pattern such as '{region}/{label}'"], where="--layout")
+        raise unknown_choice(
+            "layout", chosen, [*LAYOUTS, *LISTS, "a pattern such as '{region}/{label}'"], where="--layout"
+        )
     if not exclude:
         return listing
     kept = tuple(reject for reject in listing.rejects if (listing.base / reject.path).resolve() not in exclude)
