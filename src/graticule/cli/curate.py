@@ -7,6 +7,14 @@ import click
 from graticule.cli.lazy_group import lazy_group
 
 COMMANDS: dict[str, tuple[str, str]] = {
+    "flickr": (
+        "graticule.cli.curate_flickr:flickr",
+        "Photos on Flickr by tags in many languages and area, with place and licence.",
+    ),
+    "flickr-positions": (
+        "graticule.cli.curate_flickr:flickr_positions",
+        "Where photos on Flickr were taken, by their numbers.",
+    ),
     "concepts": (
         "graticule.cli.curate_concepts:concepts",
         "Labels that look different around the world; labels from tags in any script.",
