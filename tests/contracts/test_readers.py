@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import tarfile
 
 import polars as pl
@@ -12,6 +13,11 @@ from graticule.data.readers import LAYOUTS
 from graticule.data.readers.layouts import list_images
 from graticule.data.sources import read_bytes
 from graticule.errors import FileError
+
+CROISSANT = "http://mlcommons.org/croissant/"
+TERMS = {
+    name: f"cr:{name}" for name in ("extract", "field", "fileProperty", "fileSet", "includes", "recordSet", "source")
+} | {"conformsTo": "dct:conformsTo", "dataType": {"@id": "cr:dataType", "@type": "@vocab"}}
 
 
 def make_folder(root):
@@ -36,7 +42,37 @@ def make_shards(root):
     return root
 
 
-SOURCES = {"folder": make_folder, "imagefolder": make_folder, "table": make_table, "webdataset": make_shards}
+def make_croissant(root):
+    pytest.importorskip("mlcroissant", reason="the extra croissant is not installed")
+    make_folder(root)
+    files = {"@type": "cr:FileSet", "@id": "files", "encodingFormat": "image/png", "includes": "*/*.png"}
+    images = {"fileSet": {"@id": "files"}, "extract": {"fileProperty": "content"}}
+    field = {"@type": "cr:Field", "@id": "all/image", "dataType": "sc:ImageObject", "source": images}
+    content = {
+        "@context": {
+            "@vocab": "https://schema.org/",
+            "sc": "https://schema.org/",
+            "cr": CROISSANT,
+            "dct": "http://purl.org/dc/terms/",
+            **TERMS,
+        },
+        "@type": "sc:Dataset",
+        "name": "two",
+        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "distribution": [files],
+        "recordSet": [{"@type": "cr:RecordSet", "@id": "all", "field": [field]}],
+    }
+    (root / "croissant.json").write_text(json.dumps(content))
+    return root
+
+
+SOURCES = {
+    "croissant": make_croissant,
+    "folder": make_folder,
+    "imagefolder": make_folder,
+    "table": make_table,
+    "webdataset": make_shards,
+}
 
 
 def test_every_layout_is_under_contract():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from graticule.data.readers.croissant import read_croissant
 from graticule.data.readers.folder import read_folder
 from graticule.data.readers.imagefolder import read_imagefolder
 from graticule.data.readers.listing import Listing
@@ -12,6 +13,7 @@ from graticule.data.readers.table import read_table_listing
 from graticule.data.readers.webdataset import read_webdataset
 
 LAYOUTS: dict[str, Callable[[Path], Listing]] = {
+    "croissant": read_croissant,
     "folder": read_folder,
     "imagefolder": read_imagefolder,
     "table": read_table_listing,
