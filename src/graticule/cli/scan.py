@@ -21,8 +21,8 @@ MOST_SHOWN = 8
 @click.option(
     "--layout",
     metavar="PATTERN|NAME",
-    help="What folders are named after, such as '{region}/{label}'; or imagefolder, webdataset, table; or a published "
-    "list: geode, geonet (GeoUniDA's too), dollar_street, yfcc100m.",
+    help="What folders are named after, such as '{region}/{label}'; or imagefolder, webdataset, croissant, table; or a "
+    "published list: geode, geonet (GeoUniDA's too), dollar_street, yfcc100m.",
 )
 @click.option(
     "--root",
