@@ -50,6 +50,7 @@ def make_croissant(root):
     field = {"@type": "cr:Field", "@id": "all/image", "dataType": "sc:ImageObject", "source": images}
     content = {
         "@context": {
+            "@language": "en",
             "@vocab": "https://schema.org/",
             "sc": "https://schema.org/",
             "cr": CROISSANT,
