@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import json
+import random
 
 import polars as pl
 import pytest
@@ -83,6 +84,32 @@ def test_geonets_json_joins_photos_and_labels(tmp_path):
             read_geonet(place)
 
 
+@pytest.mark.parametrize("part", ["images", "annotations", "categories"])
+@pytest.mark.parametrize("odd", [None, 1, "x", [None], ["a"], [[]], [{"id": []}], [{"image_id": {}, "category": [1]}]])
+def test_geonets_json_with_odd_parts_is_read_or_one_clear_error(tmp_path, part, odd):
+    content = {
+        "images": [{"id": 7, "filename": "usa/train/abbey/7.jpg"}, {"id": 7, "filename": "usa/train/abbey/7.jpg"}],
+        "annotations": [{"image_id": 7, "category": 10**30}],
+        "categories": [{"category_id": 4, "category_name": "abbey"}],
+    }
+    place = tmp_path / "usa.json"
+    place.write_text(json.dumps(content | {part: odd}))
+    if part == "images" or (part == "annotations" and not isinstance(odd, list)):
+        with pytest.raises(TableError, match=r"usa\.json"):
+            read_geonet(place)
+    else:
+        listing = read_geonet(place)
+        assert listing.frame.select("label", "split").rows() == [("abbey", "train")]
+        assert [reject.reason for reject in listing.rejects] == ["image 2: named before"]
+
+
+def test_a_number_too_large_for_a_table_is_a_reject(tmp_path):
+    place = tmp_path / "list.txt"
+    place.write_text("asia/test/abbey/1.jpg 0\nasia/test/abbey/2.jpg 99999999999999999999999\n")
+    listing = read_geonet(place)
+    assert (listing.frame.height, len(listing.rejects)) == (1, 1)
+
+
 def test_dollar_streets_topics_are_tags_and_a_single_one_is_the_label(tmp_path):
     place = tmp_path / "metadata.csv"
     place.write_text(
@@ -141,6 +168,48 @@ def test_a_list_that_is_not_there_or_damaged_is_a_file_error(tmp_path, name):
     place.write_bytes(gzip.compress(b"Europe/Italy/Italy_car_1.jpg\n" * 999)[:30])
     with pytest.raises(FileError, match="gzip"):
         LISTS[name](place)
+
+
+WHOLE = {
+    "geode": "Africa/Kenya/Kenya_car_1.jpg\nEurope/Italy/Italy_car_1.jpg\n",
+    "geonet": "asia/test/abbey/12.jpg 0\nusa/train/alley/1.jpg 40.9 -73.9\n",
+    "dollar_street": ",country,url,income,lat,lng,region,label\n0,Kenya,http://h/image/a/x.jpg,5,1,38,Africa,['pots']\n",
+    "yfcc100m": photo("1") + "\n" + photo("2") + "\n",
+}
+DAMAGE = [
+    b"\x00",
+    b"\xff",
+    b"\xef\xbb\xbf",
+    b"\r",
+    b"\n",
+    b"\t",
+    b'"',
+    b",",
+    b" ",
+    b"nan",
+    b"1e999",
+    b"\xed\xa0\x80",
+    b"%00",
+]
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_damaged_list_is_read_or_one_clear_error(tmp_path, name):
+    rng = random.Random(0)
+    place = tmp_path / "list.csv"
+    n_read = 0
+    for _ in range(60):
+        data = bytearray(WHOLE[name].encode())
+        for _ in range(rng.randint(1, 3)):
+            start = rng.randrange(len(data) + 1)
+            data[start : start + rng.choice([0, 1, 5])] = rng.choice(DAMAGE)
+        place.write_bytes(data)
+        try:
+            listing = LISTS[name](place)
+        except GraticuleError:
+            continue
+        n_read += validate_table(listing.frame, IMAGES, where=name).height
+    assert n_read
 
 
 def test_a_list_is_taken_at_its_word_or_read_from_another_folder(tmp_path, monkeypatch, capsys, jpeg):

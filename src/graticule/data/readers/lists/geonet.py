@@ -20,6 +20,7 @@ from graticule.errors import TableError
 
 EXAMPLE = "asia/test/abbey/31881698393.jpg 0"
 SPLITS = ("train", "test")
+LARGEST_INDEX = 2**63 - 1
 COLUMNS = {
     "image_id": pl.String(),
     "path": pl.String(),
@@ -77,7 +78,8 @@ def _read_numbers(numbers: list[str]) -> dict[str, float | int] | None:
     """Return the label's number, or the coordinates; None where they are neither."""
     try:
         if len(numbers) == 1:
-            return {"label_index": int(numbers[0])}
+            index = int(numbers[0])
+            return {"label_index": index} if abs(index) <= LARGEST_INDEX else None
         latitude, longitude = map(float, numbers)
     except ValueError:
         return None
@@ -113,24 +115,33 @@ def _read_json(source: Path) -> Listing:
             f"{source}: not GeoNet's JSON; expected an object with the lists 'annotations' and 'images' (or "
             "'metadata'). Is it another data set's file?"
         )
-    names = {entry.get("category_id", entry.get("id")): _name_of(entry) for entry in content.get("categories", [])}
-    said = {entry.get("image_id", entry.get("id")): entry for entry in content["annotations"]}
+    names = _by_name(content.get("categories"), "category_id", "id")
+    said = _by_name(content["annotations"], "image_id", "id")
     rows: list[dict[str, Any]] = []
     rejects: list[Reject] = []
+    seen: set[str] = set()
     for number, image in enumerate(images, start=1):
-        path = image.get("filename", image.get("file_name"))
-        entry = said.get(image.get("id", image.get("image_id")), {})
-        index = entry.get("category", entry.get("category_id"))
-        if not isinstance(path, str) or path.count("/") < 1:
-            rejects.append(Reject(path=str(path), reason=f"image {number}: no file name"))
+        path = image.get("filename", image.get("file_name")) if isinstance(image, dict) else None
+        if not isinstance(path, str) or path.count("/") < 1 or path in seen:
+            reason = "named before" if isinstance(path, str) and path in seen else "no file name"
+            rejects.append(Reject(path=str(path), reason=f"image {number}: {reason}"))
             continue
-        row = _read_path(path) | {"label_index": index if isinstance(index, int) else None}
-        row["label"] = names.get(index) or row["label"]
+        seen.add(path)
+        entry = said.get(str(image.get("id", image.get("image_id"))), {})
+        index = entry.get("category", entry.get("category_id"))
+        row = _read_path(path) | (_read_numbers([str(index)]) or {})
+        row["label"] = _name_of(names.get(str(index), {})) or row["label"]
         place = _read_numbers([str(image.get("latitude")), str(image.get("longitude"))])
         rows.append(row | (place or {}))
     if not rows:
         raise TableError(f"{source}: no image has a file name. Is it another data set's file?")
     return _list(rows, rejects, source)
+
+
+def _by_name(entries: object, *keys: str) -> dict[str, dict[str, Any]]:
+    """Return the entries by the first of the keys that they have; what is no entry is passed over."""
+    listed: list[Any] = entries if isinstance(entries, list) else []
+    return {str(entry.get(keys[0], entry.get(keys[1]))): entry for entry in listed if isinstance(entry, dict)}
 
 
 def _name_of(entry: dict[str, Any]) -> str | None:
